@@ -1,0 +1,19 @@
+#pragma once
+// Output that is not a trace: whole files, and a terminal if somebody watches.
+
+#include <string>
+
+namespace simreplay {
+
+/// Refuses, before any work is done, an output that exists (without `force`) or that cannot be created
+/// where it is wanted. Throws Error.
+void check_output(const std::string& path, bool force);
+
+/// Writes under a temporary name and renames, so that no half file bears the name. Throws Error.
+void write_file(const std::string& path, const std::string& content);
+
+/// True if what this process writes to stderr ends on a terminal. Under mpirun stderr is a pipe to the
+/// launcher, so the launcher's own stderr is looked at.
+bool stderr_is_watched();
+
+}  // namespace simreplay

@@ -1,0 +1,80 @@
+#pragma once
+// The datasets of a trace file by group; one definition for writers and readers. Private to common/trace.
+
+#include <string>
+
+#include "common/trace/format.hpp"
+#include "common/trace/hdf5.hpp"
+
+namespace simreplay::trace {
+
+template <class T>
+using Column = hdf5::Column<T>;
+using hdf5::Layout;
+
+struct CallColumns {
+  Column<std::uint16_t> signature;
+  Column<std::int64_t> computation, duration;
+  template <class FileRef, class... L>
+  explicit CallColumns(FileRef& f, const L&... layout)
+      : signature(f, "/calls/signature", layout...), computation(f, "/calls/computation", layout...),
+        duration(f, "/calls/duration", layout...) {}
+};
+
+struct SignatureColumns {
+  Column<std::uint16_t> operation, flags;
+  Column<std::int32_t> communicator, peer, tag, request;
+  Column<std::int64_t> bytes;
+  Column<std::uint32_t> items;
+  template <class FileRef, class... L>
+  explicit SignatureColumns(FileRef& f, const L&... layout)
+      : operation(f, "/signatures/operation", layout...), flags(f, "/signatures/flags", layout...),
+        communicator(f, "/signatures/communicator", layout...), peer(f, "/signatures/peer", layout...),
+        tag(f, "/signatures/tag", layout...), request(f, "/signatures/request", layout...),
+        bytes(f, "/signatures/bytes", layout...), items(f, "/signatures/items", layout...) {}
+};
+
+struct SegmentColumns {
+  Column<std::int32_t> process;
+  Column<std::uint64_t> first_call, calls, first_signature, signatures, first_item;
+  template <class FileRef, class... L>
+  explicit SegmentColumns(FileRef& f, const L&... layout)
+      : process(f, "/segments/process", layout...), first_call(f, "/segments/first_call", layout...),
+        calls(f, "/segments/calls", layout...), first_signature(f, "/segments/first_signature", layout...),
+        signatures(f, "/segments/signatures", layout...), first_item(f, "/segments/first_item", layout...) {}
+};
+
+/// `first_call` and `first_segment` have one row more than there are processes.
+struct ProcessColumns {
+  Column<std::uint8_t> complete;
+  Column<std::int64_t> overhead;
+  Column<std::int32_t> host;
+  template <class FileRef, class... L>
+  explicit ProcessColumns(FileRef& f, const L&... layout)
+      : complete(f, "/processes/complete", layout...), overhead(f, "/processes/overhead", layout...),
+        host(f, "/processes/host", layout...) {}
+};
+
+struct OffsetColumns {
+  Column<std::uint64_t> first_call, first_segment;
+  template <class FileRef, class... L>
+  explicit OffsetColumns(FileRef& f, const L&... layout)
+      : first_call(f, "/processes/first_call", layout...), first_segment(f, "/processes/first_segment", layout...) {}
+};
+
+struct RunColumns {
+  Column<std::int32_t> first, stride, count;
+  template <class FileRef, class... L>
+  explicit RunColumns(FileRef& f, const L&... layout)
+      : first(f, "/communicators/first", layout...), stride(f, "/communicators/stride", layout...),
+        count(f, "/communicators/count", layout...) {}
+};
+
+constexpr const char* groups[] = {"/calls", "/signatures", "/segments", "/processes", "/communicators"};
+constexpr const char* items_name = "/items";
+constexpr const char* first_run_name = "/communicators/first_run";
+
+void write_facts(hdf5::File& file, const Facts& facts);
+Facts read_facts(const hdf5::File& file);
+
+}  // namespace simreplay::trace

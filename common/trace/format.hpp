@@ -1,0 +1,104 @@
+#pragma once
+// What a trace holds; docs/trace-format.md describes the file. A call is stored as a *signature* (what it
+// was) and two times (computation before it, duration inside it). Programs that iterate have few distinct
+// signatures, so a call costs two bytes and its times, and readers look a call up instead of decoding it.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/mpi_ops.hpp"
+#include "common/units.hpp"
+
+namespace simreplay::trace {
+
+constexpr const char* format_name = "simreplay trace";
+constexpr std::int64_t format_version = 1;
+
+/// Rows of one segment address at most this many signatures (16-bit numbers); the next segment starts anew.
+constexpr std::uint32_t signatures_per_segment = 1U << 16;
+
+constexpr std::int32_t nobody = -1;     // peer of MPI_PROC_NULL, request of a call without one
+constexpr std::int32_t anybody = -2;    // source or tag of a wildcard receive that never completed
+constexpr std::int32_t world_id = 0;    // MPI_COMM_WORLD
+constexpr std::int32_t self_id = 1;     // MPI_COMM_SELF: the calling process alone
+
+enum Flag : std::uint16_t {
+  any_source = 1 << 0,       // the receive (or probe) named MPI_ANY_SOURCE; peer is the real source
+  any_tag = 1 << 1,          // it named MPI_ANY_TAG; tag is the real tag
+  cancelled = 1 << 2,        // the receive or send was cancelled and takes part in no match
+  nothing_found = 1 << 3,    // a test or probe without success; bytes = how many in a row were folded
+  in_place = 1 << 4,         // MPI_IN_PLACE
+  not_commutative = 1 << 5,  // the reduction's operation
+};
+
+/// What a call was, without its times.
+struct Signature {
+  Op op = Op::count;
+  std::uint16_t flags = 0;
+  std::int32_t communicator = world_id;
+  std::int32_t peer = nobody;     // world rank: destination, real source, or root
+  std::int32_t tag = 0;
+  std::int32_t request = nobody;  // slot the call opens: the smallest number free in its process
+  std::int64_t bytes = 0;         // see docs/trace-format.md per operation
+  std::span<const std::int64_t> items{};  // meaning by info(op).items
+};
+
+/// Members of a communicator in rank order, as arithmetic runs of world ranks.
+struct Members {
+  struct Run {
+    std::int32_t first = 0, stride = 1, count = 0;
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+  std::vector<Run> runs;
+
+  static Members of(std::span<const std::int32_t> world_ranks);
+  static Members world(std::int32_t processes) { return {{{0, 1, processes}}}; }
+  std::int64_t size() const;
+  std::vector<std::int32_t> world_ranks() const;
+  friend bool operator==(const Members&, const Members&) = default;
+};
+
+/// Facts about the run as a whole; strings are for people.
+struct Facts {
+  std::string kind = "recorded";  // recorded, generated, imported, predicted
+  std::string command;
+  std::string mpi_library;
+  std::string started;            // ISO 8601
+  std::string clock = "wall";
+  std::string machine;            // predicted traces: the machine file they come from
+  std::int32_t processes = 0;
+  std::int64_t tick_ps = 1000;    // picoseconds of one unit of `computation` and `duration`
+};
+
+/// One row of /processes.
+struct Process {
+  std::uint64_t calls = 0;
+  bool complete = true;           // ended by MPI_Finalize
+  std::int64_t overhead_ps = 0;   // tracing cost inside each gap between calls
+  std::string host;
+};
+
+/// How much of a file a part of the processes takes: rows of each group of columns.
+struct Extent {
+  std::uint64_t calls = 0, signatures = 0, items = 0, segments = 0;
+  Extent& operator+=(const Extent& e) {
+    calls += e.calls;
+    signatures += e.signatures;
+    items += e.items;
+    segments += e.segments;
+    return *this;
+  }
+};
+
+/// One row of /segments: a run of calls of one process that share a signature table.
+struct Segment {
+  std::int32_t process = 0;
+  std::uint64_t first_call = 0, calls = 0;            // rows of /calls
+  std::uint64_t first_signature = 0, signatures = 0;  // rows of /signatures
+  std::uint64_t first_item = 0;                       // row of /items
+};
+
+}  // namespace simreplay::trace

@@ -1,0 +1,145 @@
+#pragma once
+// The few HDF5 calls the trace store needs, each checked: a failure becomes one Error that names the
+// file, the object and the innermost reason HDF5 gives. Nothing outside common/trace includes this.
+
+#include <hdf5.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/handles.hpp"
+
+namespace simreplay::hdf5 {
+
+struct IdTraits {
+  using Handle = hid_t;
+  static constexpr hid_t null() { return -1; }
+  static void free(hid_t id) { H5Idec_ref(id); }  // closes any kind of object
+};
+using Id = UniqueHandle<IdTraits>;
+
+template <class T>
+hid_t native_type();
+template <>
+inline hid_t native_type<std::uint8_t>() { return H5T_NATIVE_UINT8; }
+template <>
+inline hid_t native_type<std::uint16_t>() { return H5T_NATIVE_UINT16; }
+template <>
+inline hid_t native_type<std::uint32_t>() { return H5T_NATIVE_UINT32; }
+template <>
+inline hid_t native_type<std::uint64_t>() { return H5T_NATIVE_UINT64; }
+template <>
+inline hid_t native_type<std::int32_t>() { return H5T_NATIVE_INT32; }
+template <>
+inline hid_t native_type<std::int64_t>() { return H5T_NATIVE_INT64; }
+
+/// How the rows of a dataset lie in the file.
+struct Layout {
+  enum class Kind { fixed, growing } kind = Kind::fixed;
+  std::uint64_t rows = 0;  // fixed: contiguous, this long; growing: chunked, shuffled and deflated
+};
+
+class File {
+ public:
+  /// Opens for reading, without locks (parallel file systems often refuse them).
+  static File open(const std::string& path);
+  /// Creates or truncates; with a communicator all its ranks write one file through MPI-IO.
+  static File create(const std::string& path, std::optional<MPI_Comm> comm);
+
+  const std::string& path() const { return path_; }
+  bool has(const std::string& name) const;
+  void create_group(const std::string& name);
+  Id create_dataset(const std::string& name, hid_t type, const Layout& layout);
+  Id open_dataset(const std::string& name) const;
+  void flush();
+
+  void write_attribute(const std::string& name, const std::string& value);
+  void write_attribute(const std::string& name, std::int64_t value);
+  std::string read_string(const std::string& name) const;
+  std::int64_t read_integer(const std::string& name) const;
+
+ private:
+  Id id_;
+  std::string path_;
+};
+
+/// One dataset of a fixed row type.
+template <class T>
+class Column {
+ public:
+  Column() = default;
+  Column(File& file, const std::string& name, const Layout& layout)
+      : growing_(layout.kind == Layout::Kind::growing), rows_(growing_ ? 0 : layout.rows), name_(file.path() + ": " + name),
+        id_(file.create_dataset(name, native_type<T>(), layout)) {}
+  Column(const File& file, const std::string& name);
+
+  std::uint64_t rows() const { return rows_; }
+  void read(std::uint64_t first, std::span<T> values) const;
+  std::vector<T> read(std::uint64_t first, std::uint64_t count) const {
+    std::vector<T> values(count);
+    read(first, std::span<T>(values));
+    return values;
+  }
+  void write(std::uint64_t first, std::span<const T> values);
+
+ private:
+  static constexpr std::uint64_t rows_ahead = 8192;
+
+  bool growing_ = false;
+  std::uint64_t rows_ = 0;
+  std::string name_;
+  Id id_;
+  // A read that goes on where the last one ended brings in more rows than asked for: processes with few
+  // calls are read a few rows at a time, and a read costs far more than a copy.
+  mutable std::uint64_t next_ = 0, first_ahead_ = 0;
+  mutable std::vector<T> ahead_;
+};
+
+// The untyped work behind Column.
+std::uint64_t dataset_rows(hid_t dataset, const std::string& name);
+void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, void* to, const std::string& name);
+void write_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, const void* from,
+                const std::string& name);
+void grow(hid_t dataset, std::uint64_t rows, const std::string& name);
+
+template <class T>
+Column<T>::Column(const File& file, const std::string& name)
+    : name_(file.path() + ": " + name), id_(file.open_dataset(name)) {
+  rows_ = dataset_rows(id_.get(), name_);
+}
+
+template <class T>
+void Column<T>::read(std::uint64_t first, std::span<T> values) const {
+  if (values.empty()) return;
+  const bool goes_on = first == next_;
+  next_ = first + values.size();
+  const auto is_ahead = [&] { return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size(); };
+  if (!is_ahead() && goes_on && values.size() < rows_ahead && next_ <= rows_) {
+    std::vector<T> rows(std::min(rows_ahead, rows_ - first));
+    read_rows(id_.get(), native_type<T>(), first, rows.size(), rows.data(), name_);
+    ahead_.swap(rows);
+    first_ahead_ = first;
+  }
+  if (is_ahead())
+    std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(first - first_ahead_), values.size(), values.begin());
+  else
+    read_rows(id_.get(), native_type<T>(), first, values.size(), values.data(), name_);
+}
+
+template <class T>
+void Column<T>::write(std::uint64_t first, std::span<const T> values) {
+  if (values.empty()) return;
+  if (growing_ && first + values.size() > rows_) {
+    rows_ = first + values.size();
+    grow(id_.get(), rows_, name_);
+  }
+  write_rows(id_.get(), native_type<T>(), first, values.size(), values.data(), name_);
+}
+
+}  // namespace simreplay::hdf5

@@ -1,0 +1,54 @@
+#pragma once
+// Reads a trace file. Everything that is read is checked, so that any bytes give a trace or an Error.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/trace/format.hpp"
+#include "common/trace/signature_table.hpp"
+
+namespace simreplay::trace {
+
+class Reader {
+ public:
+  /// Opens, checks format and version, reads facts and communicators. Independent on every rank.
+  explicit Reader(std::string path);
+  ~Reader();
+  Reader(Reader&&) noexcept;
+
+  const std::string& path() const { return path_; }
+  const Facts& facts() const { return facts_; }
+  const Extent& extent() const { return extent_; }
+  const std::vector<Members>& communicators() const { return communicators_; }
+
+  /// Rows `first` to `first + count` of /processes.
+  std::vector<Process> processes(std::int32_t first, std::int32_t count) const;
+  /// Row in /calls at which each of these processes starts, and one more for the end.
+  std::vector<std::uint64_t> first_calls(std::int32_t first, std::int32_t count) const;
+  /// Row in /segments likewise.
+  std::vector<std::uint64_t> first_segments(std::int32_t first, std::int32_t count) const;
+
+  Segment segment(std::uint64_t row) const;
+  SignatureTable table(const Segment& segment) const;
+
+  /// Rows of /calls from `first`; each span has the length wanted. Signatures are checked against `segment`.
+  void calls(const Segment& segment, std::uint64_t first, std::span<std::uint16_t> signature,
+             std::span<std::int64_t> computation, std::span<std::int64_t> duration) const;
+
+ private:
+  struct Columns;
+  [[noreturn]] void corrupt(const std::string& what) const;
+  std::vector<std::uint64_t> offsets(const std::vector<std::uint64_t>& rows, std::uint64_t end, const char* what) const;
+  void read_communicators();
+
+  std::string path_;
+  std::unique_ptr<Columns> columns_;
+  Facts facts_;
+  Extent extent_;
+  std::vector<Members> communicators_;
+  std::vector<Op> operations_;  // operation code in the file -> ours
+  std::vector<std::string> hosts_;
+};
+
+}  // namespace simreplay::trace

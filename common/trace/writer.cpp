@@ -1,0 +1,330 @@
+#include "common/trace/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <type_traits>
+#include <utility>
+
+#include "common/error.hpp"
+#include "common/trace/columns.hpp"
+
+namespace simreplay::trace {
+namespace {
+
+std::string temporary_name(const std::string& path) { return path + ".part"; }
+
+/// Datasets that a prediction takes over unchanged.
+constexpr const char* structure_u8[] = {"/processes/complete"};
+constexpr const char* structure_u16[] = {"/calls/signature", "/signatures/operation", "/signatures/flags"};
+constexpr const char* structure_i32[] = {"/signatures/communicator", "/signatures/peer",     "/signatures/tag",
+                                         "/signatures/request",      "/segments/process",    "/processes/host",
+                                         "/communicators/first",     "/communicators/stride", "/communicators/count"};
+constexpr const char* structure_u32[] = {"/signatures/items"};
+constexpr const char* structure_i64[] = {"/signatures/bytes", items_name};
+constexpr const char* structure_u64[] = {"/segments/first_call", "/segments/calls",      "/segments/first_signature",
+                                         "/segments/signatures", "/segments/first_item", "/processes/first_call",
+                                         "/processes/first_segment", first_run_name};
+
+template <class T>
+void copy(const hdf5::File& from, hdf5::File& to, const char* name, int rank, int ranks) {
+  const Column<T> source(from, name);
+  Column<T> target(to, name, {Layout::Kind::fixed, source.rows()});
+  const auto bound = [&](int r) { return source.rows() * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(ranks); };
+  constexpr std::uint64_t at_once = 1U << 18;
+  for (std::uint64_t row = bound(rank); row < bound(rank + 1);) {
+    const std::uint64_t n = std::min(at_once, bound(rank + 1) - row);
+    target.write(row, std::span<const T>(source.read(row, n)));
+    row += n;
+  }
+}
+
+template <class T, std::size_t N>
+void copy_all(const hdf5::File& from, hdf5::File& to, const char* const (&names)[N], int rank, int ranks) {
+  for (const char* name : names) copy<T>(from, to, name, rank, ranks);
+}
+
+void rename_over(const std::string& from, const std::string& to) {
+  std::error_code failure;
+  std::filesystem::rename(from, to, failure);
+  if (failure) throw Error({.file = to, .problem = "cannot take its name: " + failure.message()});
+}
+
+hdf5::File with_groups(hdf5::File file) {
+  for (const char* group : groups) file.create_group(group);
+  return file;
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+}  // namespace
+
+void write_facts(hdf5::File& file, const Facts& facts) {
+  std::string names;
+  for (const OpInfo& row : mpi_ops) names += (names.empty() ? "" : " ") + std::string(row.name);
+  file.write_attribute("format", std::string(format_name));
+  file.write_attribute("version", format_version);
+  file.write_attribute("operations", names);
+  file.write_attribute("kind", facts.kind);
+  file.write_attribute("command", facts.command);
+  file.write_attribute("mpi_library", facts.mpi_library);
+  file.write_attribute("started", facts.started);
+  file.write_attribute("clock", facts.clock);
+  file.write_attribute("machine", facts.machine);
+  file.write_attribute("processes", facts.processes);
+  file.write_attribute("tick_ps", facts.tick_ps);
+}
+
+Placement place(MPI_Comm comm, std::int32_t own_processes, const Extent& own) {
+  constexpr int n = 5;
+  const std::uint64_t mine[n] = {own.calls, own.signatures, own.items, own.segments,
+                                 static_cast<std::uint64_t>(own_processes)};
+  std::uint64_t before[n] = {}, all[n] = {};
+  MPI_Exscan(mine, before, n, MPI_UINT64_T, MPI_SUM, comm);
+  if (rank_in(comm) == 0) std::fill(before, before + n, 0);
+  MPI_Allreduce(mine, all, n, MPI_UINT64_T, MPI_SUM, comm);
+  Placement p;
+  p.comm = comm;
+  p.base = {before[0], before[1], before[2], before[3]};
+  p.total = {all[0], all[1], all[2], all[3]};
+  p.first_process = static_cast<std::int32_t>(before[4]);
+  return p;
+}
+
+struct Writer::Columns {
+  hdf5::File file;
+  CallColumns calls;
+  SignatureColumns signatures;
+  SegmentColumns segments;
+  Column<std::int64_t> items;
+
+  Columns(hdf5::File f, Layout::Kind kind, const Extent& total)
+      : file(with_groups(std::move(f))), calls(file, Layout{kind, total.calls}),
+        signatures(file, Layout{kind, total.signatures}), segments(file, Layout{kind, total.segments}),
+        items(file, items_name, Layout{kind, total.items}) {}
+
+  void write_calls(const Extent& end, std::span<const std::uint16_t> numbers, std::span<const std::int64_t> before,
+                   std::span<const std::int64_t> inside) {
+    const std::uint64_t first = end.calls - numbers.size();
+    calls.signature.write(first, numbers);
+    calls.computation.write(first, before);
+    calls.duration.write(first, inside);
+  }
+  void write_pending_calls(const Extent& end) {
+    write_calls(end, signature, computation, duration);
+    signature.clear();
+    computation.clear();
+    duration.clear();
+  }
+  void write_pending_segments(const Extent& end);
+
+  // What lies before the writer's position and is not in the file yet: processes of few calls are put
+  // together, for a write costs as much as the encoding of hundreds of calls.
+  std::vector<std::uint16_t> signature;
+  std::vector<std::int64_t> computation, duration;
+  std::vector<Segment> segment;
+  SignatureTable table;
+};
+
+constexpr std::size_t calls_at_once = 1U << 15;
+constexpr std::size_t signatures_at_once = 1U << 14;
+
+void Writer::Columns::write_pending_segments(const Extent& end) {
+  const auto each = [&](auto& column, auto Segment::* field) {
+    std::vector<std::remove_cvref_t<decltype(segment[0].*field)>> values;
+    for (const Segment& s : segment) values.push_back(s.*field);
+    column.write(end.segments - segment.size(), std::span(std::as_const(values)));
+  };
+  each(segments.process, &Segment::process);
+  each(segments.first_call, &Segment::first_call);
+  each(segments.calls, &Segment::calls);
+  each(segments.first_signature, &Segment::first_signature);
+  each(segments.signatures, &Segment::signatures);
+  each(segments.first_item, &Segment::first_item);
+
+  const auto all = [&](auto& column, const auto& values) { column.write(end.signatures - table.size(), std::span(values)); };
+  all(signatures.operation, table.operation);
+  all(signatures.flags, table.flags);
+  all(signatures.communicator, table.communicator);
+  all(signatures.peer, table.peer);
+  all(signatures.tag, table.tag);
+  all(signatures.request, table.request);
+  all(signatures.bytes, table.bytes);
+  all(signatures.items, table.items);
+  items.write(end.items - table.item_values.size(), std::span<const std::int64_t>(table.item_values));
+  segment.clear();
+  table.clear();
+}
+
+Writer::Writer(std::string path, Facts facts, std::optional<Placement> placement)
+    : path_(std::move(path)), temporary_(temporary_name(path_)), facts_(std::move(facts)), placement_(placement) {
+  std::optional<MPI_Comm> comm;
+  if (placement_) comm = placement_->comm;
+  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm),
+                                       placement_ ? Layout::Kind::fixed : Layout::Kind::growing,
+                                       placement_ ? placement_->total : Extent{});
+  if (placement_) position_ = placement_->base;
+}
+
+Writer::~Writer() {
+  if (!columns_) return;
+  columns_.reset();
+  if (!placement_ || rank_in(placement_->comm) == 0) std::remove(temporary_.c_str());
+}
+
+void Writer::begin_process() {
+  first_call_.push_back(position_.calls);
+  first_segment_.push_back(position_.segments);
+}
+
+void Writer::calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
+                   std::span<const std::int64_t> duration) {
+  Columns& c = *columns_;
+  if (c.signature.size() + signature.size() > calls_at_once) c.write_pending_calls(position_);
+  position_.calls += signature.size();
+  if (signature.size() >= calls_at_once) return c.write_calls(position_, signature, computation, duration);
+  c.signature.insert(c.signature.end(), signature.begin(), signature.end());
+  c.computation.insert(c.computation.end(), computation.begin(), computation.end());
+  c.duration.insert(c.duration.end(), duration.begin(), duration.end());
+}
+
+void Writer::segment(const Segment& s, const SignatureTable& table) {
+  Columns& c = *columns_;
+  if (c.table.size() + table.size() > signatures_at_once) c.write_pending_segments(position_);
+  c.segment.push_back({s.process, position_.calls - s.calls, s.calls, position_.signatures, s.signatures, position_.items});
+  for (std::size_t i = 0; i < table.size(); i++) c.table.push_back(table[i]);
+  position_ += {0, table.size(), table.item_values.size(), 1};
+}
+
+void Writer::end_process(const Process& process) { processes_.push_back(process); }
+
+void Writer::commit(const std::vector<Members>& communicators) {
+  columns_->write_pending_calls(position_);
+  columns_->write_pending_segments(position_);
+  write_tables(communicators);
+  columns_.reset();
+  if (placement_) MPI_Barrier(placement_->comm);
+  if (!placement_ || rank_in(placement_->comm) == 0) rename_over(temporary_, path_);
+  if (placement_) MPI_Barrier(placement_->comm);
+}
+
+void Writer::write_tables(const std::vector<Members>& communicators) {
+  const Layout::Kind kind = placement_ ? Layout::Kind::fixed : Layout::Kind::growing;
+  const auto first_process = static_cast<std::uint64_t>(placement_ ? placement_->first_process : 0);
+  const auto total = static_cast<std::uint64_t>(facts_.processes);
+  const bool last = first_process + processes_.size() == total;
+  const bool writes_shared = !placement_ || rank_in(placement_->comm) == 0;
+  hdf5::File& file = columns_->file;
+
+  std::vector<std::uint8_t> complete;
+  std::vector<std::int64_t> overhead;
+  std::vector<std::int32_t> host;
+  std::map<std::string, std::int32_t> hosts;
+  std::string host_names;
+  for (const Process& p : processes_) {
+    complete.push_back(p.complete ? 1 : 0);
+    overhead.push_back(p.overhead_ps);
+    const auto [it, is_new] = hosts.emplace(p.host, static_cast<std::int32_t>(hosts.size()));
+    if (is_new) host_names += (hosts.size() == 1 ? "" : "\n") + p.host;
+    host.push_back(it->second);
+  }
+  ProcessColumns processes(file, Layout{kind, total});
+  processes.complete.write(first_process, std::span<const std::uint8_t>(complete));
+  processes.overhead.write(first_process, std::span<const std::int64_t>(overhead));
+  processes.host.write(first_process, std::span<const std::int32_t>(host));
+
+  if (last) {
+    first_call_.push_back(position_.calls);
+    first_segment_.push_back(position_.segments);
+  }
+  OffsetColumns offsets(file, Layout{kind, total + 1});
+  offsets.first_call.write(first_process, std::span<const std::uint64_t>(first_call_));
+  offsets.first_segment.write(first_process, std::span<const std::uint64_t>(first_segment_));
+
+  std::vector<std::uint64_t> first_run{0};
+  std::vector<std::int32_t> first, stride, count;
+  for (const Members& m : communicators) {
+    for (const Members::Run& r : m.runs) {
+      first.push_back(r.first);
+      stride.push_back(r.stride);
+      count.push_back(r.count);
+    }
+    first_run.push_back(first.size());
+  }
+  RunColumns runs(file, Layout{kind, first.size()});
+  Column<std::uint64_t> offsets_of_runs(file, first_run_name, Layout{kind, first_run.size()});
+  if (writes_shared) {
+    runs.first.write(0, std::span<const std::int32_t>(first));
+    runs.stride.write(0, std::span<const std::int32_t>(stride));
+    runs.count.write(0, std::span<const std::int32_t>(count));
+    offsets_of_runs.write(0, std::span<const std::uint64_t>(first_run));
+  }
+  write_facts(file, facts_);
+  file.write_attribute("hosts", placement_ ? std::string() : host_names);  // one a line; `host` counts lines
+  file.flush();
+}
+
+struct Rewriter::Columns {
+  hdf5::File file;
+  Column<std::int64_t> computation, duration;
+  Columns(hdf5::File f, std::uint64_t calls)
+      : file(with_groups(std::move(f))), computation(file, "/calls/computation", {Layout::Kind::fixed, calls}),
+        duration(file, "/calls/duration", {Layout::Kind::fixed, calls}) {}
+};
+
+Rewriter::Rewriter(std::string path, const std::string& source, Facts facts, MPI_Comm comm)
+    : path_(std::move(path)), temporary_(temporary_name(path_)), comm_(comm) {
+  const hdf5::File from = hdf5::File::open(source);
+  const std::uint64_t calls = Column<std::int64_t>(from, "/calls/computation").rows();
+  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm), calls);
+  hdf5::File& to = columns_->file;
+  const int rank = rank_in(comm), ranks = size_of(comm);
+  copy_all<std::uint8_t>(from, to, structure_u8, rank, ranks);
+  copy_all<std::uint16_t>(from, to, structure_u16, rank, ranks);
+  copy_all<std::int32_t>(from, to, structure_i32, rank, ranks);
+  copy_all<std::uint32_t>(from, to, structure_u32, rank, ranks);
+  copy_all<std::int64_t>(from, to, structure_i64, rank, ranks);
+  copy_all<std::uint64_t>(from, to, structure_u64, rank, ranks);
+
+  // Its times hold no tracing cost any more.
+  const auto processes = static_cast<std::uint64_t>(facts.processes);
+  Column<std::int64_t> overhead(to, "/processes/overhead", {Layout::Kind::fixed, processes});
+  if (rank == 0) overhead.write(0, std::span<const std::int64_t>(std::vector<std::int64_t>(processes, 0)));
+  write_facts(to, facts);
+  to.write_attribute("hosts", from.read_string("hosts"));
+}
+
+Rewriter::~Rewriter() {
+  if (!columns_) return;
+  columns_.reset();
+  if (rank_in(comm_) == 0) std::remove(temporary_.c_str());
+}
+
+void Rewriter::calls(std::uint64_t first_call, std::span<const std::int64_t> computation,
+                     std::span<const std::int64_t> duration) {
+  columns_->computation.write(first_call, computation);
+  columns_->duration.write(first_call, duration);
+}
+
+void Rewriter::commit() {
+  columns_->file.flush();
+  columns_.reset();
+  MPI_Barrier(comm_);
+  if (rank_in(comm_) == 0) rename_over(temporary_, path_);
+  MPI_Barrier(comm_);
+}
+
+}  // namespace simreplay::trace

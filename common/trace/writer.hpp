@@ -1,0 +1,78 @@
+#pragma once
+// Writes a trace file: serially by appending, or by all ranks of a communicator into known places.
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/trace/encoder.hpp"
+#include "common/trace/format.hpp"
+
+namespace simreplay::trace {
+
+/// Where the part of one rank lies in a file that all ranks of `comm` write.
+struct Placement {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::int32_t first_process = 0;
+  Extent base, total;
+};
+
+/// Sums the extents of the ranks in rank order: the placement of this rank. Collective.
+Placement place(MPI_Comm comm, std::int32_t own_processes, const Extent& own);
+
+/// A file under way has the name PATH.part; commit() gives it its name, and without commit() it vanishes.
+/// Throws Error. With a Placement, constructor and commit() are collective.
+class Writer final : public Sink {
+ public:
+  Writer(std::string path, Facts facts, std::optional<Placement> placement = std::nullopt);
+  ~Writer() override;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // The part of one process: segment() and calls() come from an Encoder in between.
+  void begin_process();
+  void calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
+             std::span<const std::int64_t> duration) override;
+  void segment(const Segment& segment, const SignatureTable& table) override;
+  void end_process(const Process& process);
+
+  /// `communicators`: all of the trace, by id; ids 0 and 1 are MPI_COMM_WORLD and MPI_COMM_SELF.
+  void commit(const std::vector<Members>& communicators);
+
+ private:
+  struct Columns;
+  void write_tables(const std::vector<Members>& communicators);
+
+  std::string path_, temporary_;
+  Facts facts_;
+  std::optional<Placement> placement_;
+  std::unique_ptr<Columns> columns_;
+  Extent position_;  // rows written so far, from the file's start
+  std::vector<Process> processes_;
+  std::vector<std::uint64_t> first_call_, first_segment_;
+};
+
+/// A new trace with the calls of another and new times: the prediction. Structure is copied in parallel,
+/// times are written by whoever computes them. Constructor and commit() are collective over `comm`.
+class Rewriter {
+ public:
+  Rewriter(std::string path, const std::string& source, Facts facts, MPI_Comm comm);
+  ~Rewriter();
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
+
+  /// Times of the calls in rows first_call, first_call+1, ... of the source, in ticks.
+  void calls(std::uint64_t first_call, std::span<const std::int64_t> computation, std::span<const std::int64_t> duration);
+  void commit();
+
+ private:
+  struct Columns;
+  std::string path_, temporary_;
+  MPI_Comm comm_;
+  std::unique_ptr<Columns> columns_;
+};
+
+}  // namespace simreplay::trace
