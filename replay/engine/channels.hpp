@@ -1,0 +1,123 @@
+#pragma once
+// Channels: where messages meet receives. One per (source, destination, communicator, tag), numbered when a
+// signature first names it, so that no message is ever looked up by its envelope.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "common/units.hpp"
+
+namespace simreplay::engine {
+
+struct Envelope {
+  std::int32_t source, destination, communicator, tag;
+  friend bool operator==(const Envelope&, const Envelope&) = default;
+};
+
+/// Tag of the messages that a collective is made of: no MPI tag is negative.
+constexpr std::int32_t collective_tag = -1;
+
+/// Numbers envelopes 0, 1, 2 ... in order of first use.
+class EnvelopeIndex {
+ public:
+  EnvelopeIndex() : slots_(1024, 0) {}
+  /// The number of `e`, and whether it is new.
+  std::pair<std::uint32_t, bool> intern(const Envelope& e);
+  const Envelope& operator[](std::uint32_t number) const { return envelopes_[number]; }
+  std::size_t size() const { return envelopes_.size(); }
+
+ private:
+  void grow();
+  std::vector<Envelope> envelopes_;
+  std::vector<std::uint32_t> slots_;  // open addressing: number + 1, 0 = free
+};
+
+/// A receive that waits for its message: a request slot of a virtual processor.
+struct PendingReceive {
+  std::uint32_t processor;
+  std::uint32_t slot;
+};
+
+/// The queues of the channels that end on this rank. A channel holds arrivals that no receive has asked for
+/// or receives whose message has not come, never both: so one queue serves for either, and its memory is
+/// that of the open messages.
+class Channels {
+ public:
+  std::uint32_t open(const Envelope& e);
+  const Envelope& envelope(std::uint32_t channel) const { return index_[channel]; }
+  std::uint32_t processor(std::uint32_t channel) const { return queues_[channel].processor; }
+  void set_processor(std::uint32_t channel, std::uint32_t processor) { queues_[channel].processor = processor; }
+
+  bool has_arrival(std::uint32_t channel) const { return queues_[channel].balance > 0; }
+  bool has_receive(std::uint32_t channel) const { return queues_[channel].balance < 0; }
+
+  void push_arrival(std::uint32_t channel, TimePoint t) { push(channel, t.time_since_epoch().count(), +1); }
+  TimePoint pop_arrival(std::uint32_t channel) { return TimePoint{Duration{pop(channel, -1)}}; }
+  TimePoint first_arrival(std::uint32_t channel) const {
+    return TimePoint{Duration{nodes_[nodes_[queues_[channel].last].next].value}};
+  }
+
+  void push_receive(std::uint32_t channel, PendingReceive r) {
+    push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), -1);
+  }
+  PendingReceive pop_receive(std::uint32_t channel) {
+    const auto v = static_cast<std::uint64_t>(pop(channel, +1));
+    return {static_cast<std::uint32_t>(v >> 32), static_cast<std::uint32_t>(v)};
+  }
+  /// The receive is given up, but still takes the message that MPI would give it.
+  void abandon_receive(std::uint32_t channel, PendingReceive r, std::uint32_t nobody);
+
+  /// Messages that were sent and never received.
+  std::int64_t unreceived() const;
+  /// Calls `f` with each envelope that has such messages, and their number.
+  void each_unreceived(const std::function<void(const Envelope&, std::int64_t)>& f) const;
+
+ private:
+  struct Queue {
+    std::uint32_t last = 0;  // of a ring of nodes: its successor is the first
+    std::int32_t balance = 0;
+    std::uint32_t processor = 0;
+  };
+  struct Node {
+    std::int64_t value;
+    std::uint32_t next;
+  };
+
+  void push(std::uint32_t channel, std::int64_t value, std::int32_t step) {
+    std::uint32_t node = free_;
+    if (node == none) {
+      node = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      free_ = nodes_[node].next;
+    }
+    Queue& q = queues_[channel];
+    if (q.balance == 0) {
+      nodes_[node] = {value, node};
+    } else {
+      nodes_[node] = {value, nodes_[q.last].next};
+      nodes_[q.last].next = node;
+    }
+    q.last = node;
+    q.balance += step;
+  }
+
+  std::int64_t pop(std::uint32_t channel, std::int32_t step) {
+    Queue& q = queues_[channel];
+    const std::uint32_t node = nodes_[q.last].next;
+    nodes_[q.last].next = nodes_[node].next;
+    q.balance += step;
+    nodes_[node].next = free_;
+    free_ = node;
+    return nodes_[node].value;
+  }
+
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  EnvelopeIndex index_;
+  std::vector<Queue> queues_;
+  std::vector<Node> nodes_;
+  std::uint32_t free_ = none;
+};
+
+}  // namespace simreplay::engine

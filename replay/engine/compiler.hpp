@@ -1,0 +1,64 @@
+#pragma once
+// From signatures to steps: done once per signature, so that the interpreter only adds and compares.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "common/trace/reader.hpp"
+#include "replay/collectives/algorithms.hpp"
+#include "replay/engine/channels.hpp"
+#include "replay/engine/groups.hpp"
+#include "replay/engine/step.hpp"
+#include "replay/network/cost_model.hpp"
+
+namespace simreplay::engine {
+
+/// Gives the number under which a sender addresses a channel, wherever its receiver lives.
+class Directory {
+ public:
+  virtual ~Directory() = default;
+  virtual std::uint32_t channel_to(const Envelope& e) = 0;    // used by the sender
+  virtual std::uint32_t channel_from(const Envelope& e) = 0;  // used by the receiver; always local
+};
+
+/// The steps of one segment: those of signature s are steps[first[s] .. first[s + 1]).
+struct Program {
+  std::vector<std::uint32_t> first;
+  std::vector<Step> steps;
+  std::vector<Op> ops;
+  std::vector<std::uint32_t> messages;  // point-to-point messages that the call sends
+  std::uint32_t slots = 0;              // request slots in use: numbers below this
+};
+
+class Compiler {
+ public:
+  /// Throws Error if the machine names an algorithm that does not exist.
+  Compiler(const trace::Reader& trace, const Machine& machine, Directory& directory);
+
+  Program compile(std::int32_t process, const trace::SignatureTable& table);
+  const network::CostTable& costs() const { return costs_; }
+
+ private:
+  struct Target;
+  void compile_call(const trace::Signature& s, Target& to);
+  void compile_send(const trace::Signature& s, Target& to);
+  void compile_receive(const trace::Signature& s, Target& to);
+  void compile_completion(const trace::Signature& s, Target& to);
+  void compile_collective(const trace::Signature& s, Target& to);
+  void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
+                      std::int64_t bytes, Target& to);
+  const Group& group(std::int32_t communicator, std::int32_t process);
+
+  const trace::Reader& trace_;
+  Directory& directory_;
+  network::CostTable costs_;
+  std::map<Op, const collectives::Algorithm*> algorithms_;
+  std::map<std::int32_t, Group> groups_;
+  Group self_;
+  collectives::Rounds rounds_;
+};
+
+}  // namespace simreplay::engine

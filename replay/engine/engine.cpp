@@ -1,0 +1,368 @@
+#include "replay/engine/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/error.hpp"
+
+namespace simreplay::engine {
+namespace {
+
+constexpr std::size_t lines_shown = 20;
+constexpr std::uint64_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
+constexpr std::uint64_t window_rows_at_most = 8192, window_rows_at_least = 64;
+constexpr int turns_between_polls = 16;
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+TimePoint at(std::int64_t ps) { return TimePoint{Duration{ps}}; }
+std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
+
+std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
+  if (peer < 0) return "a message that the trace does not name";
+  if (e.tag == collective_tag)
+    return fmt::format("a message of the collective {} process {} on communicator {}", preposition, peer, e.communicator);
+  return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag, e.communicator);
+}
+
+}  // namespace
+
+Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
+               Progress progress)
+    : trace_(trace), rewritten_(rewritten), progress_(std::move(progress)), comm_(comm), rank_(rank_in(comm)),
+      ranks_(size_of(comm)), partition_(trace.first_calls(0, trace.facts().processes), ranks_), exchange_(comm),
+      ring_(comm), compiler_(trace, machine, *this), slowdown_(machine.cpu_speedup.inverse()),
+      tick_ps_(trace.facts().tick_ps) {
+  set_up();
+}
+
+void Engine::set_up() {
+  const std::int32_t first = partition_.first(rank_), count = partition_.count(rank_);
+  const auto rows = trace_.processes(first, count);
+  const auto first_calls = trace_.first_calls(first, count), first_segments = trace_.first_segments(first, count);
+  own_calls_ = first_calls.back() - first_calls.front();
+  constexpr std::uint64_t row_bytes = sizeof(std::uint16_t) + 2 * sizeof(std::int64_t);
+  window_rows_ = std::clamp(window_budget / row_bytes / static_cast<std::uint64_t>(std::max(count, 1)),
+                            window_rows_at_least, window_rows_at_most);
+  announced_.resize(static_cast<std::size_t>(ranks_));
+  processors_.resize(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < processors_.size(); i++) {
+    VirtualProcessor& v = processors_[i];
+    v.process = first + static_cast<std::int32_t>(i);
+    v.complete = rows[i].complete;
+    v.overhead_ps = rows[i].overhead_ps;
+    v.first_call = first_calls[i];
+    v.next_segment = first_segments[i];
+    v.end_segment = first_segments[i + 1];
+    ready_.push_back(static_cast<std::uint32_t>(i));
+  }
+}
+
+// --- the schedule -----------------------------------------------------------------------------------------
+//
+// Three tasks, in this order:
+//   replay    run what is ready, until nothing is; records for other ranks leave in full batches meanwhile
+//   flush     send what is left: other ranks may wait for it
+//   take      deliver what has come; if that makes nothing ready, hand on the token and wait
+// A rank that failed replays nothing more, but takes messages and passes the token, so that all ranks end.
+
+Outcome Engine::run() {
+  const auto replay = [this] {
+    try {
+      replay_ready();
+    } catch (const std::exception& e) {
+      failure_ = e.what();
+      ready_.clear();
+    }
+  };
+  Ring::Verdict verdict = Ring::Verdict::going;
+  while (verdict == Ring::Verdict::going) {
+    replay();
+    exchange_.flush();
+    if (take_batches() && !ready_.empty()) continue;
+    verdict = ring_.pass(exchange_.balance(), !failure_.empty());
+    if (verdict == Ring::Verdict::going) await_message();
+  }
+  Outcome result = outcome();
+  result.failed = verdict == Ring::Verdict::failed;
+  return result;
+}
+
+void Engine::replay_ready() {
+  for (int turn = 1; !ready_.empty(); turn++) {
+    VirtualProcessor& v = processor(ready_.front());
+    ready_.pop_front();
+    run(v);
+    if (ranks_ > 1 && turn % turns_between_polls == 0) take_batches();
+  }
+}
+
+bool Engine::take_batches() {
+  bool any = false;
+  while (exchange_.receive()) {
+    any = true;
+    ring_.received();
+    if (!failure_.empty()) continue;
+    exchange_.unpack(
+        [this](const Exchange::Announcement& a) {
+          auto& known = announced_[static_cast<std::size_t>(a.rank)];
+          known.resize(std::max<std::size_t>(known.size(), a.number + 1));
+          known[a.number] = channel_from(a.envelope);
+        },
+        [this](const Exchange::Arrival& a) { deliver(announced_[static_cast<std::size_t>(a.rank)][a.number], a.time); });
+  }
+  return any;
+}
+
+void Engine::await_message() {
+  MPI_Request requests[2] = {exchange_.next_batch(), ring_.next_token()};
+  int which = 0, done = 0;
+  // Only asks: the requests stay with their owners. Each call yields where ranks outnumber processors.
+  while (!done)
+    for (which = 0; which < 2 && !done; which++)
+      MPI_Request_get_status(requests[which], &done, MPI_STATUS_IGNORE);
+}
+
+// --- channels ---------------------------------------------------------------------------------------------
+
+std::uint32_t Engine::channel_from(const Envelope& e) {
+  const std::uint32_t channel = channels_.open(e);
+  channels_.set_processor(channel, static_cast<std::uint32_t>(e.destination - partition_.first(rank_)));
+  return channel;
+}
+
+std::uint32_t Engine::channel_to(const Envelope& e) {
+  const int owner = partition_.owner(e.destination);
+  return owner == rank_ ? channel_from(e) : exchange_.open(owner, e) | is_remote;
+}
+
+void Engine::make_ready(VirtualProcessor& v) {
+  v.blocked = VirtualProcessor::Blocked::no;
+  ready_.push_back(static_cast<std::uint32_t>(&v - processors_.data()));
+}
+
+void Engine::deliver(std::uint32_t channel, TimePoint arrival) {
+  using Blocked = VirtualProcessor::Blocked;
+  if (channels_.has_receive(channel)) {
+    const PendingReceive r = channels_.pop_receive(channel);
+    VirtualProcessor& v = processor(r.processor);
+    if (r.slot >= v.slots.size()) return;  // given up by MPI_Request_free
+    v.slots[r.slot].arrival_ps = ps_of(arrival);
+    if (v.blocked == Blocked::on_slot && v.blocked_on == r.slot) make_ready(v);
+  } else {
+    channels_.push_arrival(channel, arrival);
+    VirtualProcessor& v = processor(channels_.processor(channel));
+    if (v.blocked == Blocked::on_channel && v.blocked_on == channel) make_ready(v);
+  }
+}
+
+// --- one virtual processor --------------------------------------------------------------------------------
+
+void Engine::run(VirtualProcessor& v) {
+  if (v.row == v.window.signature.size()) {
+    if (!refill(v)) return;
+  }
+  const std::uint32_t* const first = v.program.first.data();
+  TimePoint now = v.now;
+  const auto rows = static_cast<std::uint32_t>(v.window.signature.size());
+  for (; v.row < rows; v.row++) {
+    const std::uint16_t signature = v.window.signature[v.row];
+    if (v.step == VirtualProcessor::between_calls) {
+      const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - v.overhead_ps;
+      const Duration computation = gap > 0 ? slowdown_.times(Duration{gap}) : Duration{0};
+      now += computation;
+      v.account.computation += computation;
+      v.window.computation[v.row] = computation.count();
+      v.entered = now;
+      v.step = first[signature];
+    }
+    if (!run_steps(v, now, v.step, first[signature + 1], v.window.duration[v.row])) {
+      v.now = now;
+      return;
+    }
+    v.account.messages += v.program.messages[signature];
+    v.window.duration[v.row] = (now - v.entered).count();
+    v.step = VirtualProcessor::between_calls;
+  }
+  v.now = now;
+  make_ready(v);  // a turn ends with the window, so that no process runs far ahead of those that hear it
+}
+
+/// Runs steps up to `end`; false where a message is missing: the step is then tried again as a whole.
+bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step, std::uint32_t end, std::int64_t duration) {
+  using Blocked = VirtualProcessor::Blocked;
+  const network::CostTable& costs = compiler_.costs();
+  const auto block = [&v](Blocked kind, std::uint32_t on) {
+    v.blocked = kind;
+    v.blocked_on = on;
+    return false;
+  };
+  const auto wait_until = [&](TimePoint ready, TimePoint t) {
+    if (t > ready) {
+      v.account.waiting += t - ready;
+      return t;
+    }
+    return ready;
+  };
+  for (; step < end; step++) {
+    const Step& s = v.program.steps[step];
+    const network::Cost& cost = costs[s.cost()];
+    switch (s.code()) {
+      case Code::advance: now += cost.before + cost.after; break;
+      case Code::elapse: {
+        const Duration elapsed = slowdown_.times(Duration{duration * tick_ps_});
+        v.account.computation += elapsed;
+        now += elapsed;
+        break;
+      }
+      case Code::leave: v.account.recorded -= Duration{duration * tick_ps_}; break;
+      case Code::send: {
+        now += cost.before;
+        if (s.channel & is_remote)
+          exchange_.put(s.channel & ~is_remote, now + cost.flight);
+        else
+          deliver(s.channel, now + cost.flight);
+        now += cost.after;
+        break;
+      }
+      case Code::take:
+        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
+        now = wait_until(now + cost.before, channels_.pop_arrival(s.channel)) + cost.after;
+        break;
+      case Code::look:
+        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
+        now = wait_until(now, channels_.first_arrival(s.channel));
+        break;
+      case Code::post: {
+        now += cost.before;
+        Slot& slot = v.slots[s.slot];
+        slot = {Slot::pending, s.cost(), s.channel};
+        if (channels_.has_arrival(s.channel))
+          slot.arrival_ps = ps_of(channels_.pop_arrival(s.channel));
+        else
+          channels_.push_receive(s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), s.slot});
+        break;
+      }
+      case Code::fill: v.slots[s.slot] = {}; break;
+      case Code::wait: {
+        const Slot& slot = v.slots[s.slot];
+        if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
+        now = wait_until(now, at(slot.arrival_ps)) + costs[slot.cost].after;
+        break;
+      }
+      case Code::release: {
+        const Slot& slot = v.slots[s.slot];
+        const auto self = static_cast<std::uint32_t>(&v - processors_.data());
+        if (slot.arrival_ps == Slot::pending)
+          channels_.abandon_receive(slot.channel, {self, s.slot}, ~std::uint32_t{0});
+        v.slots[s.slot] = {};
+        break;
+      }
+    }
+  }
+  return true;
+}
+
+// --- reading ahead ----------------------------------------------------------------------------------------
+
+void Engine::next_segment(VirtualProcessor& v) {
+  v.segment = trace_.segment(v.next_segment);
+  v.next_row = v.segment.first_call;
+  v.program = compiler_.compile(v.process, trace_.table(v.segment));
+  if (v.program.slots > v.slots.size()) v.slots.resize(v.program.slots);
+  v.next_segment++;
+}
+
+/// Hands the finished window on and reads the next; false at the end of the trace.
+bool Engine::refill(VirtualProcessor& v) {
+  Window& w = v.window;
+  if (rewritten_ && !w.signature.empty()) rewritten_->calls(w.first_row, w.computation, w.duration);
+  done_calls_ += w.signature.size();
+  if (v.now > time_limit)
+    throw Error({.file = trace_.path(), .process = v.process, .problem = "the simulated time leaves its range of 53 days"});
+  if (progress_) progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)), v.now);
+
+  while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment) next_segment(v);
+  const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
+  // Windows end where the chunks of the file do, so that none is decompressed twice.
+  const std::uint64_t rows = std::min(left, window_rows_ - v.next_row % window_rows_);
+  w.first_row = v.next_row;
+  w.signature.resize(rows);
+  w.computation.resize(rows);
+  w.duration.resize(rows);
+  v.row = 0;
+  if (rows == 0) {
+    v.finished = true;
+    v.account.end = v.now;
+    w = {};
+    return false;
+  }
+  trace_.calls(v.segment, v.next_row, w.signature, w.computation, w.duration);
+  v.next_row += rows;
+  check_times(v);
+  for (std::size_t i = 0; i < rows; i++) v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
+  v.account.calls += static_cast<std::int64_t>(rows);
+  return true;
+}
+
+void Engine::check_times(const VirtualProcessor& v) const {
+  const std::int64_t most = (std::int64_t{1} << 60) / tick_ps_;
+  const auto good = [most](std::int64_t t) { return t >= 0 && t <= most; };
+  const Window& w = v.window;
+  for (std::size_t i = 0; i < w.signature.size(); i++)
+    if (!good(w.computation[i]) || !good(w.duration[i])) [[unlikely]]
+      throw Error({.file = trace_.path(),
+                   .process = v.process,
+                   .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
+                   .operation = std::string(info(v.program.ops[w.signature[i]]).name),
+                   .expected = "times from 0 to 13 days",
+                   .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
+}
+
+// --- the end ----------------------------------------------------------------------------------------------
+
+std::string Engine::describe_block(const VirtualProcessor& v) const {
+  Fault fault{.file = trace_.path(), .process = v.process};
+  const std::uint16_t signature = v.window.signature[v.row];
+  fault.call = static_cast<std::int64_t>(v.window.first_row + v.row - v.first_call);
+  fault.operation = std::string(info(v.program.ops[signature]).name);
+  const std::uint32_t channel =
+      v.blocked == VirtualProcessor::Blocked::on_slot ? v.slots[v.blocked_on].channel : v.blocked_on;
+  const Envelope& e = channels_.envelope(channel);
+  fault.expected = describe(e, e.source, "from");
+  fault.found = "none";
+  if (e.source >= 0 && !trace_.processes(e.source, 1)[0].complete)
+    fault.remedy = fmt::format("the trace of process {} ends before MPI_Finalize", e.source);
+  return to_string(fault);
+}
+
+Outcome Engine::outcome() {
+  Outcome o;
+  o.first_process = partition_.first(rank_);
+  o.failure = failure_;
+  for (const VirtualProcessor& v : processors_) {
+    o.accounts.push_back(v.account);
+    if (v.blocked == VirtualProcessor::Blocked::no || !failure_.empty()) continue;
+    if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown)) o.blocked.push_back(describe_block(v));
+  }
+  o.unreceived_messages = channels_.unreceived();
+  channels_.each_unreceived([&](const Envelope& e, std::int64_t n) {
+    if (o.unreceived.size() == lines_shown) return;
+    const std::string what = describe(e, e.destination, "to");
+    o.unreceived.push_back(fmt::format("process {}: {} times {} was never received", e.source, n, what));
+  });
+  return o;
+}
+
+}  // namespace simreplay::engine

@@ -1,0 +1,89 @@
+#pragma once
+// The replay: every rank runs its virtual processors as far as the messages they have allow, exchanges
+// simulated send times with the other ranks, and ends when the service ring says that nothing is left.
+
+#include <mpi.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "common/trace/reader.hpp"
+#include "common/trace/writer.hpp"
+#include "replay/engine/channels.hpp"
+#include "replay/engine/compiler.hpp"
+#include "replay/engine/exchange.hpp"
+#include "replay/engine/partition.hpp"
+#include "replay/engine/ring.hpp"
+#include "replay/engine/virtual_processor.hpp"
+
+namespace simreplay::engine {
+
+/// How this rank's part of the replay ended.
+struct Outcome {
+  std::vector<Account> accounts;        // of the processes from `first_process`
+  std::int32_t first_process = 0;
+  std::vector<std::string> blocked;     // one line per process that could not go on, at most 20 of this rank
+  std::int64_t blocked_processes = 0;
+  std::string failure;                  // an error on this rank
+  bool failed = false;                  // somewhere
+  std::vector<std::string> unreceived;  // messages without a receive, at most 20 lines
+  std::int64_t unreceived_messages = 0;
+};
+
+class Engine final : private Directory {
+ public:
+  /// `rewritten` takes the predicted times of each call; may be null. `progress` hears the share of this
+  /// rank's calls that is done and the simulated time, a few times a second.
+  using Progress = std::function<void(double share, TimePoint now)>;
+  Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten, Progress progress);
+
+  /// Collective. Throws nothing: errors are in the outcome.
+  Outcome run();
+
+ private:
+  // Directory
+  std::uint32_t channel_to(const Envelope& e) override;
+  std::uint32_t channel_from(const Envelope& e) override;
+
+  void set_up();
+  void replay_ready();
+  void run(VirtualProcessor& v);
+  bool run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step, std::uint32_t end, std::int64_t duration);
+  bool refill(VirtualProcessor& v);
+  void next_segment(VirtualProcessor& v);
+  void check_times(const VirtualProcessor& v) const;
+  void deliver(std::uint32_t channel, TimePoint arrival);
+  void make_ready(VirtualProcessor& v);
+  bool take_batches();
+  void await_message();
+  Outcome outcome();
+  std::string describe_block(const VirtualProcessor& v) const;
+  VirtualProcessor& processor(std::uint32_t local) { return processors_[local]; }
+
+  // A channel number for senders: this bit says that it ends on another rank.
+  static constexpr std::uint32_t is_remote = 1U << 31;
+
+  const trace::Reader& trace_;
+  trace::Rewriter* rewritten_;
+  Progress progress_;
+  MPI_Comm comm_;
+  int rank_ = 0, ranks_ = 1;
+  Partition partition_;
+  Exchange exchange_;
+  Ring ring_;
+  Channels channels_;
+  Compiler compiler_;
+  Ratio slowdown_;  // time here per recorded time of computation
+  std::int64_t tick_ps_ = 1;
+  std::uint64_t window_rows_ = 0;
+  std::vector<VirtualProcessor> processors_;
+  std::deque<std::uint32_t> ready_;
+  std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
+  std::string failure_;
+  std::uint64_t own_calls_ = 0, done_calls_ = 0;
+};
+
+}  // namespace simreplay::engine

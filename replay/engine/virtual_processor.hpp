@@ -1,0 +1,60 @@
+#pragma once
+// One recorded process while it is replayed.
+
+#include <cstdint>
+#include <vector>
+
+#include "common/trace/format.hpp"
+#include "common/units.hpp"
+#include "replay/engine/compiler.hpp"
+
+namespace simreplay::engine {
+
+/// A request of the process. Sends are complete at once; a receive completes when its message arrives.
+struct Slot {
+  static constexpr std::int64_t pending = -1;
+  std::int64_t arrival_ps = 0;
+  std::uint32_t cost = 0;
+  std::uint32_t channel = 0;
+};
+
+/// The calls at hand, read ahead from the trace.
+struct Window {
+  std::vector<std::uint16_t> signature;
+  std::vector<std::int64_t> computation, duration;  // replaced by the predicted times as calls finish
+  std::uint64_t first_row = 0;                      // in /calls
+};
+
+/// What it adds up to. The parts are those of T = T_comp + T_comm + T_idle.
+struct Account {
+  Duration computation{}, waiting{}, recorded{};
+  TimePoint end{};
+  std::int64_t calls = 0, messages = 0;
+  Duration communication() const { return end.time_since_epoch() - computation - waiting; }
+};
+
+struct VirtualProcessor {
+  enum class Blocked : std::uint8_t { no, on_channel, on_slot };
+  static constexpr std::uint32_t between_calls = ~std::uint32_t{0};
+
+  std::int32_t process = 0;
+  TimePoint now{}, entered{};
+  Blocked blocked = Blocked::no;
+  bool finished = false;
+  bool complete = true;          // the recorded process reached MPI_Finalize
+  std::uint32_t blocked_on = 0;  // channel or slot
+  std::uint32_t row = 0;         // in the window
+  std::uint32_t step = between_calls;
+  Program program;
+  std::vector<Slot> slots;
+  Window window;
+  Account account;
+
+  trace::Segment segment;
+  std::uint64_t next_row = 0;      // in /calls: the first that is not in the window
+  std::uint64_t next_segment = 0, end_segment = 0;
+  std::uint64_t first_call = 0;    // row of the process's first call
+  std::int64_t overhead_ps = 0;
+};
+
+}  // namespace simreplay::engine

@@ -1,0 +1,120 @@
+#include "replay/options.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "common/error.hpp"
+#include "common/mpi_ops.hpp"
+#include "replay/collectives/algorithms.hpp"
+
+namespace simreplay {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* usage =
+    "usage: mpirun -np N simreplay TRACE.h5 [options]\n\n"
+    "Replays the recorded MPI program on the machine described and says how long it takes there. Any number\n"
+    "of ranks gives the same prediction to the last bit.\n\n";
+
+po::options_description own_options() {
+  po::options_description o("Options");
+  o.add_options()
+      ("machine,m", po::value<std::string>()->value_name("FILE|PRESET"), "the machine to predict (default: ideal)")
+      ("output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")
+      ("json,j", po::value<std::string>()->value_name("FILE.json"), "write the summary as JSON")
+      ("force", po::bool_switch(), "overwrite existing outputs")
+      ("help,h", po::bool_switch(), "show this text")
+      ("version", po::bool_switch(), "show the version and its libraries");
+  return o;
+}
+
+std::string algorithm_list() {
+  std::string text = "\nAlgorithms of --collectives.OPERATION (the first is the default):\n";
+  for (const OpInfo& op : mpi_ops) {
+    const auto valid = collectives::algorithms(op.op);
+    if (valid.empty()) continue;
+    std::string names;
+    for (const auto& a : valid) names += (names.empty() ? "" : ", ") + std::string(a.name);
+    text += fmt::format("  {:<26} {}\n", op.name, names);
+  }
+  return text;
+}
+
+std::string version() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  const std::string mpi(library, static_cast<std::size_t>(length));
+  return fmt::format("simreplay {}\nHDF5 {}.{}.{}\n{}\n", SIMREPLAY_VERSION, major, minor, release, mpi.substr(0, mpi.find('\n')));
+}
+
+po::variables_map parse(int argc, const char* const* argv, const po::options_description& all) {
+  po::positional_options_description positional;
+  positional.add("trace", -1);
+  po::variables_map values;
+  // No guessing: `--cpu` must not become `--cpu.speedup`.
+  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+  try {
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
+  } catch (const po::unknown_option& e) {
+    std::vector<std::string> names;
+    for (const auto& option : all.options()) names.push_back("--" + option->long_name());
+    const std::string near = nearest(e.get_option_name(), names);
+    throw Error({.operation = e.get_option_name(),
+                 .problem = "unknown option",
+                 .remedy = near.empty() ? "see simreplay --help" : "did you mean " + near + "?"});
+  } catch (const po::error& e) {
+    throw Error({.problem = e.what(), .remedy = "see simreplay --help"});
+  }
+  return values;
+}
+
+std::string text_of(const po::variables_map& values, const char* name) {
+  return values.count(name) ? values[name].as<std::string>() : std::string();
+}
+
+}  // namespace
+
+ReplayOptions parse_replay_options(int argc, const char* const* argv) {
+  po::options_description own = own_options(), machine("Machine (keys of the machine file; the command line wins)"),
+                          hidden, all;
+  add_machine_options(machine);
+  hidden.add_options()("trace", po::value<std::vector<std::string>>());
+  all.add(own).add(machine).add(hidden);
+  const po::variables_map values = parse(argc, argv, all);
+
+  ReplayOptions options;
+  if (values["help"].as<bool>()) {
+    std::ostringstream text;
+    text << usage << own << "\n" << machine << algorithm_list();
+    options.text = text.str();
+    return options;
+  }
+  if (values["version"].as<bool>()) {
+    options.text = version();
+    return options;
+  }
+  const auto traces = values.count("trace") ? values["trace"].as<std::vector<std::string>>() : std::vector<std::string>();
+  if (traces.size() != 1)
+    throw Error({.expected = "one trace file", .found = traces.empty() ? "none" : fmt::format("{}", fmt::join(traces, " ")),
+                 .remedy = "see simreplay --help"});
+  options.trace = traces.front();
+  options.output = text_of(values, "output");
+  options.json = text_of(values, "json");
+  options.force = values["force"].as<bool>();
+  if (values.count("machine")) options.machine = read_machine(values["machine"].as<std::string>());
+  for (const MachineKey& key : machine_keys()) {
+    const std::string name(key.key);
+    if (values.count(name)) apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
+  }
+  return options;
+}
+
+}  // namespace simreplay

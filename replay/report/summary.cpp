@@ -1,0 +1,227 @@
+#include "replay/report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "common/error.hpp"
+#include "common/mpi_session.hpp"
+
+namespace simreplay::report {
+namespace {
+
+constexpr std::size_t rows_shown = 16;   // of the table for people
+constexpr std::size_t lines_shown = 20;  // of blocked processes and unreceived messages
+
+template <class T>
+std::vector<T> gather_bytes(const std::vector<T>& mine, MPI_Comm comm) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  // Counted in rows, so that a million processes stay within MPI's int.
+  MPI_Datatype row = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &row);
+  MPI_Type_commit(&row);
+  const int count = static_cast<int>(mine.size());
+  std::vector<int> counts(static_cast<std::size_t>(size)), starts(static_cast<std::size_t>(size));
+  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
+  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
+  std::vector<T> all(rank == 0 ? static_cast<std::size_t>(starts.back() + counts.back()) : 0);
+  MPI_Gatherv(mine.data(), count, row, all.data(), counts.data(), starts.data(), row, 0, comm);
+  MPI_Type_free(&row);
+  return all;
+}
+
+std::vector<std::string> gather_lines(const std::vector<std::string>& mine, MPI_Comm comm) {
+  std::vector<char> bytes;
+  for (const std::string& line : mine) {
+    bytes.insert(bytes.end(), line.begin(), line.end());
+    bytes.push_back('\n');
+  }
+  std::vector<std::string> lines;
+  std::string line;
+  for (const char c : gather_bytes(bytes, comm)) {
+    if (c == '\n')
+      lines.push_back(std::exchange(line, {}));
+    else
+      line += c;
+  }
+  return lines;
+}
+
+std::int64_t sum_of(std::int64_t mine, MPI_Comm comm) {
+  std::int64_t all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_SUM, comm);
+  return all;
+}
+
+std::string cut(std::vector<std::string> lines, std::int64_t total) {
+  if (lines.size() > lines_shown) lines.resize(lines_shown);
+  std::string text = fmt::format("{}", fmt::join(lines, "\n  "));
+  if (total > static_cast<std::int64_t>(lines.size()))
+    text += fmt::format("\n  and {} more", total - static_cast<std::int64_t>(lines.size()));
+  return text;
+}
+
+/// Ends the replay on every rank with one message, said by rank 0.
+[[noreturn]] void fail(const std::string& message, MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  throw SharedFailure{rank == 0 ? message : std::string()};
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// The processes worth a row: all, or those that end first and last.
+std::vector<std::size_t> shown(const std::vector<ProcessRow>& rows) {
+  std::vector<std::size_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (rows.size() <= rows_shown) return order;
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return rows[a].end_ps > rows[b].end_ps; });
+  order.erase(order.begin() + rows_shown / 2, order.end() - rows_shown / 2);
+  std::ranges::sort(order);
+  return order;
+}
+
+std::string table(const Summary& s) {
+  std::string text = fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>11}\n", "process", "computation",
+                                 "communication", "waiting", "end", "computing");
+  const auto line = [&](const std::string& name, const ProcessRow& r, std::int64_t whole) {
+    const auto time = [](std::int64_t ps) { return format_duration(Duration{ps}); };
+    text += fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>11}\n", name, time(r.computation_ps),
+                        time(r.communication_ps), time(r.waiting_ps), time(r.end_ps), percent(r.computation_ps, whole));
+  };
+  for (const std::size_t p : shown(s.processes)) line(std::to_string(p), s.processes[p], s.processes[p].end_ps);
+  ProcessRow total;
+  for (const ProcessRow& r : s.processes) {
+    total.computation_ps += r.computation_ps;
+    total.communication_ps += r.communication_ps;
+    total.waiting_ps += r.waiting_ps;
+    total.end_ps += r.end_ps;
+  }
+  line("total", total, total.end_ps);
+  if (s.processes.size() > rows_shown)
+    text += fmt::format("(of {} processes the {} that end last and first)\n", s.processes.size(), rows_shown);
+  return text;
+}
+
+std::string comparison(std::int64_t recorded, std::int64_t predicted) {
+  if (recorded <= 0 || predicted <= 0) return "";
+  const double ratio = static_cast<double>(recorded) / static_cast<double>(predicted);
+  return ratio >= 1 ? fmt::format("{:.3g} times as fast", ratio) : fmt::format("{:.3g} times as slow", 1 / ratio);
+}
+
+}  // namespace
+
+std::int64_t Summary::predicted_ps() const {
+  std::int64_t end = 0;
+  for (const ProcessRow& r : processes) end = std::max(end, r.end_ps);
+  return end;
+}
+
+std::int64_t Summary::recorded_ps() const {
+  std::int64_t end = 0;
+  for (const ProcessRow& r : processes) end = std::max(end, r.recorded_ps);
+  return end;
+}
+
+double Summary::efficiency() const {
+  double computation = 0;
+  for (const ProcessRow& r : processes) computation += static_cast<double>(r.computation_ps);
+  const double whole = static_cast<double>(predicted_ps()) * static_cast<double>(processes.size());
+  return whole > 0 ? computation / whole : 1;
+}
+
+Summary gather(const engine::Outcome& o, const std::string& trace_file, const trace::Facts& facts, MPI_Comm comm) {
+  if (o.failed) {
+    const auto failures = gather_lines(o.failure.empty() ? std::vector<std::string>{} : std::vector{o.failure}, comm);
+    fail(failures.empty() ? "a rank failed" : failures.front(), comm);
+  }
+  const std::int64_t blocked = sum_of(o.blocked_processes, comm);
+  if (blocked > 0) {
+    const auto lines = gather_lines(o.blocked, comm);
+    fail(fmt::format("{}: the replay cannot go on: {} of {} processes wait for messages that were never sent\n  {}",
+                     trace_file, blocked, facts.processes, cut(lines, blocked)),
+         comm);
+  }
+  Summary s;
+  s.trace_file = trace_file;
+  s.facts = facts;
+  MPI_Comm_size(comm, &s.ranks);
+  std::int64_t calls = 0, messages = 0;
+  std::vector<ProcessRow> rows;
+  for (const engine::Account& a : o.accounts) {
+    calls += a.calls;
+    messages += a.messages;
+    rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(), a.end.time_since_epoch().count(),
+                    a.recorded.count()});
+  }
+  s.processes = gather_bytes(rows, comm);
+  s.calls = sum_of(calls, comm);
+  s.messages = sum_of(messages, comm);
+  s.unreceived = sum_of(o.unreceived_messages, comm);
+  const auto lines = gather_lines(o.unreceived, comm);
+  if (s.unreceived > 0)
+    s.warnings.push_back(fmt::format("{} messages were sent and never received:\n  {}", s.unreceived,
+                                     cut(lines, static_cast<std::int64_t>(lines.size()))));
+  return s;
+}
+
+std::string to_text(const Summary& s) {
+  const std::int64_t predicted = s.predicted_ps(), recorded = s.recorded_ps();
+  std::string text;
+  text += fmt::format("trace       {}: {} processes, {} calls, {} messages\n", s.trace_file,
+                      format_count(s.facts.processes), format_count(s.calls), format_count(s.messages));
+  if (!s.facts.command.empty()) text += fmt::format("program     {}\n", s.facts.command);
+  text += fmt::format("machine     {}\n", s.machine.name);
+  for (const auto& [key, value] : s.machine.settings) text += fmt::format("            {} = {}\n", key, value);
+  text += fmt::format("recorded    {}\n", format_duration(Duration{recorded}));
+  text += fmt::format("predicted   {}   {}\n", format_duration(Duration{predicted}), comparison(recorded, predicted));
+  text += fmt::format("efficiency  {:.1f} %\n", 100 * s.efficiency());
+  if (!s.processes.empty()) {
+    const auto slowest = std::ranges::max_element(s.processes, {}, &ProcessRow::end_ps) - s.processes.begin();
+    const auto busiest = std::ranges::max_element(s.processes, {}, &ProcessRow::computation_ps) - s.processes.begin();
+    text += fmt::format("slowest     process {} ends last; process {} computes most\n", slowest, busiest);
+  }
+  text += "\n" + table(s) + "\n";
+  for (const std::string& w : s.warnings) text += "warning: " + w + "\n";
+  text += fmt::format("replayed in {:.3f} s on {} {}: {} calls/s\n", s.replay_seconds, s.ranks,
+                      s.ranks == 1 ? "rank" : "ranks", format_count(static_cast<std::int64_t>(s.calls_per_second())));
+  return text;
+}
+
+std::string to_json(const Summary& s) {
+  nlohmann::ordered_json j;
+  j["trace"] = s.trace_file;
+  j["program"] = s.facts.command;
+  j["machine"] = {{"name", s.machine.name}, {"settings", s.machine.settings}};
+  j["processes"] = s.facts.processes;
+  j["calls"] = s.calls;
+  j["messages"] = s.messages;
+  j["unreceived_messages"] = s.unreceived;
+  j["predicted_ps"] = s.predicted_ps();
+  j["recorded_ps"] = s.recorded_ps();
+  j["efficiency"] = s.efficiency();
+  j["ranks"] = s.ranks;
+  j["replay_seconds"] = s.replay_seconds;
+  j["calls_per_second"] = s.calls_per_second();
+  auto& rows = j["per_process"] = nlohmann::ordered_json::array();
+  for (std::size_t p = 0; p < s.processes.size(); p++) {
+    const ProcessRow& r = s.processes[p];
+    rows.push_back({{"process", p},
+                    {"computation_ps", r.computation_ps},
+                    {"communication_ps", r.communication_ps},
+                    {"waiting_ps", r.waiting_ps},
+                    {"end_ps", r.end_ps},
+                    {"recorded_ps", r.recorded_ps}});
+  }
+  return j.dump(1) + "\n";
+}
+
+}  // namespace simreplay::report

@@ -1,0 +1,44 @@
+#pragma once
+// The prediction as text for people and as JSON for programs.
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "common/trace/format.hpp"
+#include "replay/engine/engine.hpp"
+
+namespace simreplay::report {
+
+/// One process of the prediction, in picoseconds.
+struct ProcessRow {
+  std::int64_t computation_ps = 0, communication_ps = 0, waiting_ps = 0, end_ps = 0, recorded_ps = 0;
+};
+
+struct Summary {
+  std::string trace_file;
+  trace::Facts facts;
+  Machine machine;
+  std::vector<ProcessRow> processes;
+  std::int64_t calls = 0, messages = 0, unreceived = 0;
+  std::vector<std::string> warnings;
+  int ranks = 1;
+  double replay_seconds = 0;
+
+  std::int64_t predicted_ps() const;
+  std::int64_t recorded_ps() const;
+  double efficiency() const;  // sum of computation / (processes * predicted time); 1 for an empty prediction
+  double calls_per_second() const { return replay_seconds > 0 ? static_cast<double>(calls) / replay_seconds : 0; }
+};
+
+/// What the ranks have to say, brought to rank 0: the summary's rows and counts, or why there is none.
+/// Collective; throws SharedFailure where the replay failed or could not go on.
+Summary gather(const engine::Outcome& outcome, const std::string& trace_file, const trace::Facts& facts, MPI_Comm comm);
+
+std::string to_text(const Summary& summary);
+std::string to_json(const Summary& summary);
+
+}  // namespace simreplay::report

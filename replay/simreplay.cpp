@@ -1,0 +1,115 @@
+// mpirun -np N simreplay traces.h5: load, build, run, report.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "common/error.hpp"
+#include "common/mpi_session.hpp"
+#include "common/output.hpp"
+#include "common/trace/reader.hpp"
+#include "common/trace/writer.hpp"
+#include "replay/engine/engine.hpp"
+#include "replay/options.hpp"
+#include "replay/report/summary.hpp"
+
+namespace {
+
+using namespace simreplay;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Progress of rank 0 on a terminal, once the run is longer than two seconds.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted) : wanted_(wanted && stderr_is_watched()), start_(Clock::now()), last_(start_) {}
+  ~ProgressLine() {
+    if (shown_) std::fprintf(stderr, "\r%*s\r", width, "");
+  }
+  void operator()(double share, TimePoint now) {
+    if (!wanted_ || seconds_since(last_) < 0.5 || seconds_since(start_) < 2) return;
+    last_ = Clock::now();
+    shown_ = true;
+    const std::string line =
+        fmt::format("simreplay: {:.0f} % of the calls, simulated {}", 100 * share, format_duration(now.time_since_epoch()));
+    std::fprintf(stderr, "\r%-*s", width, line.c_str());
+  }
+
+ private:
+  static constexpr int width = 70;
+  bool wanted_, shown_ = false;
+  Clock::time_point start_, last_;
+};
+
+trace::Facts predicted_facts(const trace::Reader& trace, const Machine& machine) {
+  trace::Facts facts = trace.facts();
+  facts.kind = "predicted";
+  facts.machine = to_ini(machine);
+  facts.tick_ps = 1;
+  return facts;
+}
+
+void check_outputs(const ReplayOptions& o) {
+  for (const std::string& path : {o.output, o.json}) {
+    if (path.empty()) continue;
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, o.trace, ignored))
+      throw Error({.file = path, .expected = "another file than the trace", .found = "the trace itself"});
+    check_output(path, o.force);
+  }
+}
+
+int replay(const ReplayOptions& options, const MpiSession& mpi) {
+  const auto start = Clock::now();
+  std::unique_ptr<trace::Reader> trace;
+  std::unique_ptr<trace::Rewriter> predicted;
+  std::unique_ptr<engine::Engine> engine;
+  ProgressLine progress(mpi.rank() == 0);
+  together(MPI_COMM_WORLD, [&] {
+    trace = std::make_unique<trace::Reader>(options.trace);
+    check_outputs(options);
+  });
+  together(MPI_COMM_WORLD, [&] {
+    if (!options.output.empty())
+      predicted = std::make_unique<trace::Rewriter>(options.output, options.trace,
+                                                    predicted_facts(*trace, options.machine), MPI_COMM_WORLD);
+  });
+  together(MPI_COMM_WORLD, [&] {
+    engine = std::make_unique<engine::Engine>(*trace, options.machine, MPI_COMM_WORLD, predicted.get(), std::ref(progress));
+  });
+
+  const engine::Outcome outcome = engine->run();
+  report::Summary summary = report::gather(outcome, options.trace, trace->facts(), MPI_COMM_WORLD);
+  together(MPI_COMM_WORLD, [&] {
+    if (predicted) predicted->commit();
+  });
+  summary.machine = options.machine;
+  summary.replay_seconds = seconds_since(start);
+  together(MPI_COMM_WORLD, [&] {
+    if (mpi.rank() != 0) return;
+    if (!options.json.empty()) write_file(options.json, report::to_json(summary));
+    std::fputs(report::to_text(summary).c_str(), stdout);
+  });
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  simreplay::MpiSession mpi(&argc, &argv);
+  try {
+    ReplayOptions options;
+    together(MPI_COMM_WORLD, [&] { options = parse_replay_options(argc, argv); });
+    if (options.text.empty()) return replay(options, mpi);
+    if (mpi.rank() == 0) std::fputs(options.text.c_str(), stdout);
+    return 0;
+  } catch (const SharedFailure& failure) {
+    if (!failure.message.empty()) std::fprintf(stderr, "simreplay: %s\n", failure.message.c_str());
+    return 1;
+  }
+}

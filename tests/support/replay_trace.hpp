@@ -1,0 +1,33 @@
+#pragma once
+// Replays a SmallTrace on all ranks of the test and gives every rank the whole result.
+
+#include <string>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "replay/report/summary.hpp"
+#include "tests/support/small_trace.hpp"
+
+namespace simreplay::test {
+
+struct Replayed {
+  std::vector<report::ProcessRow> rows;
+  std::int64_t calls = 0, messages = 0, unreceived = 0;
+  std::string failure;   // empty if the replay came to its end
+  std::string warnings;
+  std::int64_t end(std::size_t process) const { return rows.at(process).end_ps; }
+  std::int64_t waiting(std::size_t process) const { return rows.at(process).waiting_ps; }
+};
+
+/// Collective over MPI_COMM_WORLD. The trace lies in a file only meanwhile; with `predicted` the rewritten
+/// trace is kept there.
+Replayed replay(const SmallTrace& trace, const Machine& machine, const std::string& predicted = "");
+/// The same for a file that exists.
+Replayed replay_file(const std::string& path, const Machine& machine, const std::string& predicted = "");
+/// A name for a temporary file, the same on all ranks.
+std::string scratch_name();
+
+/// A machine from "key=value" settings.
+Machine machine(const std::vector<std::pair<std::string, std::string>>& settings);
+
+}  // namespace simreplay::test

@@ -1,0 +1,61 @@
+#pragma once
+// Traces written out by hand, for tests: SmallTrace t(2); t[0].compute(100ns).send(1, 8); t.write(path);
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/trace/format.hpp"
+
+namespace simreplay::test {
+
+/// The calls of one process, in order. Times are picoseconds; each call takes `duration` as recorded.
+class ProcessScript {
+ public:
+  explicit ProcessScript(std::int32_t process) : process_(process) {}
+
+  ProcessScript& compute(std::int64_t ps) { gap_ += ps; return *this; }
+  ProcessScript& lasts(std::int64_t ps) { calls_.back().duration = ps; return *this; }
+  ProcessScript& call(Op op, trace::Signature s = {}, std::vector<std::int64_t> items = {});
+
+  ProcessScript& init() { return call(Op::Init); }
+  ProcessScript& finalize() { return call(Op::Finalize); }
+  ProcessScript& send(int to, std::int64_t bytes, int tag = 0, std::int32_t communicator = 0);
+  ProcessScript& receive(int from, std::int64_t bytes, int tag = 0, std::int32_t communicator = 0);
+  ProcessScript& isend(int to, std::int64_t bytes, int request, int tag = 0);
+  ProcessScript& irecv(int from, std::int64_t bytes, int request, int tag = 0);
+  ProcessScript& wait(std::vector<std::int64_t> requests) { return call(Op::Waitall, {}, std::move(requests)); }
+  ProcessScript& collective(Op op, std::int64_t bytes, int root = -1, std::vector<std::int64_t> items = {},
+                            std::int32_t communicator = 0);
+  ProcessScript& cut_short() { complete_ = false; return *this; }
+
+ private:
+  friend class SmallTrace;
+  struct Call {
+    trace::Signature signature;
+    std::vector<std::int64_t> items;
+    std::int64_t gap, duration;
+  };
+  std::int32_t process_;
+  std::int64_t gap_ = 0;
+  bool complete_ = true;
+  std::int64_t overhead_ps_ = 0;
+  std::vector<Call> calls_;
+};
+
+class SmallTrace {
+ public:
+  explicit SmallTrace(int processes);
+  ProcessScript& operator[](int process) { return processes_[static_cast<std::size_t>(process)]; }
+  /// Adds a communicator; returns its id (2, 3, ...).
+  std::int32_t communicator(std::vector<std::int32_t> world_ranks);
+  void overhead(std::int64_t ps);
+  /// Every process gets MPI_Init before and MPI_Finalize after its calls, unless it was cut short.
+  void write(const std::string& path) const;
+
+ private:
+  std::vector<ProcessScript> processes_;
+  std::vector<trace::Members> communicators_;
+};
+
+}  // namespace simreplay::test
