@@ -11,7 +11,7 @@
 namespace simreplay::hdf5 {
 namespace {
 
-constexpr hsize_t chunk_rows = 8192;
+constexpr hsize_t chunk_rows = 4096;
 constexpr unsigned deflate_level = 1;
 
 /// HDF5 prints its error stack by default; we fold it into our own messages instead.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "common/error.hpp"
 
@@ -10,8 +11,8 @@ namespace simreplay::engine {
 namespace {
 
 constexpr std::size_t lines_shown = 20;
-constexpr std::uint64_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
-constexpr std::uint64_t window_rows_at_most = 8192, window_rows_at_least = 64;
+constexpr std::size_t window_budget = 32U << 20;  // bytes of calls read ahead on a rank
+constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
 constexpr int turns_between_polls = 16;
 
 int rank_in(MPI_Comm comm) {
@@ -52,14 +53,16 @@ void Engine::set_up() {
   const auto rows = trace_.processes(first, count);
   const auto first_calls = trace_.first_calls(first, count), first_segments = trace_.first_segments(first, count);
   own_calls_ = first_calls.back() - first_calls.front();
-  constexpr std::uint64_t row_bytes = sizeof(std::uint16_t) + 2 * sizeof(std::int64_t);
-  window_rows_ = std::clamp(window_budget / row_bytes / static_cast<std::uint64_t>(std::max(count, 1)),
-                            window_rows_at_least, window_rows_at_most);
+  const auto processes = static_cast<std::size_t>(count);
+  const std::size_t rows_each = window_budget / WindowPool::row_bytes / std::max<std::size_t>(processes, 1);
+  // A power of two, so that windows and the chunks of a compressed file end together.
+  windows_ = WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
   announced_.resize(static_cast<std::size_t>(ranks_));
-  processors_.resize(static_cast<std::size_t>(count));
+  processors_.resize(processes);
   for (std::size_t i = 0; i < processors_.size(); i++) {
     VirtualProcessor& v = processors_[i];
     v.process = first + static_cast<std::int32_t>(i);
+    v.window = windows_.window(i);
     v.complete = rows[i].complete;
     v.overhead_ps = rows[i].overhead_ps;
     v.first_call = first_calls[i];
@@ -170,13 +173,12 @@ void Engine::deliver(std::uint32_t channel, TimePoint arrival) {
 // --- one virtual processor --------------------------------------------------------------------------------
 
 void Engine::run(VirtualProcessor& v) {
-  if (v.row == v.window.signature.size()) {
+  if (v.row == v.window.rows) {
     if (!refill(v)) return;
   }
   const std::uint32_t* const first = v.program.first.data();
   TimePoint now = v.now;
-  const auto rows = static_cast<std::uint32_t>(v.window.signature.size());
-  for (; v.row < rows; v.row++) {
+  for (; v.row < v.window.rows; v.row++) {
     const std::uint16_t signature = v.window.signature[v.row];
     if (v.step == VirtualProcessor::between_calls) {
       const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - v.overhead_ps;
@@ -287,8 +289,8 @@ void Engine::next_segment(VirtualProcessor& v) {
 /// Hands the finished window on and reads the next; false at the end of the trace.
 bool Engine::refill(VirtualProcessor& v) {
   Window& w = v.window;
-  if (rewritten_ && !w.signature.empty()) rewritten_->calls(w.first_row, w.computation, w.duration);
-  done_calls_ += w.signature.size();
+  if (rewritten_ && w.rows > 0) rewritten_->calls(w.first_row, w.computations(), w.durations());
+  done_calls_ += w.rows;
   if (v.now > time_limit)
     throw Error({.file = trace_.path(), .process = v.process, .problem = "the simulated time leaves its range of 53 days"});
   if (progress_) progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)), v.now);
@@ -296,23 +298,19 @@ bool Engine::refill(VirtualProcessor& v) {
   while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment) next_segment(v);
   const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
   // Windows end where the chunks of the file do, so that none is decompressed twice.
-  const std::uint64_t rows = std::min(left, window_rows_ - v.next_row % window_rows_);
+  w.rows = static_cast<std::uint32_t>(std::min(left, windows_.rows() - v.next_row % windows_.rows()));
   w.first_row = v.next_row;
-  w.signature.resize(rows);
-  w.computation.resize(rows);
-  w.duration.resize(rows);
   v.row = 0;
-  if (rows == 0) {
+  if (w.rows == 0) {
     v.finished = true;
     v.account.end = v.now;
-    w = {};
     return false;
   }
-  trace_.calls(v.segment, v.next_row, w.signature, w.computation, w.duration);
-  v.next_row += rows;
+  trace_.calls(v.segment, v.next_row, w.signatures(), w.computations(), w.durations());
+  v.next_row += w.rows;
   check_times(v);
-  for (std::size_t i = 0; i < rows; i++) v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
-  v.account.calls += static_cast<std::int64_t>(rows);
+  for (std::size_t i = 0; i < w.rows; i++) v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
+  v.account.calls += w.rows;
   return true;
 }
 
@@ -320,7 +318,7 @@ void Engine::check_times(const VirtualProcessor& v) const {
   const std::int64_t most = (std::int64_t{1} << 60) / tick_ps_;
   const auto good = [most](std::int64_t t) { return t >= 0 && t <= most; };
   const Window& w = v.window;
-  for (std::size_t i = 0; i < w.signature.size(); i++)
+  for (std::size_t i = 0; i < w.rows; i++)
     if (!good(w.computation[i]) || !good(w.duration[i])) [[unlikely]]
       throw Error({.file = trace_.path(),
                    .process = v.process,

@@ -78,7 +78,7 @@ class Engine final : private Directory {
   Compiler compiler_;
   Ratio slowdown_;  // time here per recorded time of computation
   std::int64_t tick_ps_ = 1;
-  std::uint64_t window_rows_ = 0;
+  WindowPool windows_;
   std::vector<VirtualProcessor> processors_;
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here

@@ -7,6 +7,7 @@
 #include "common/trace/format.hpp"
 #include "common/units.hpp"
 #include "replay/engine/compiler.hpp"
+#include "replay/engine/window.hpp"
 
 namespace simreplay::engine {
 
@@ -16,13 +17,6 @@ struct Slot {
   std::int64_t arrival_ps = 0;
   std::uint32_t cost = 0;
   std::uint32_t channel = 0;
-};
-
-/// The calls at hand, read ahead from the trace.
-struct Window {
-  std::vector<std::uint16_t> signature;
-  std::vector<std::int64_t> computation, duration;  // replaced by the predicted times as calls finish
-  std::uint64_t first_row = 0;                      // in /calls
 };
 
 /// What it adds up to. The parts are those of T = T_comp + T_comm + T_idle.
