@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -24,24 +25,88 @@ namespace po = boost::program_options;
 constexpr std::string_view time_form = "TIME", per_byte_form = "TIME/B|RATE", ratio_form = "NUMBER",
                            algorithm_form = "ALGORITHM";
 
-template <Duration Machine::*member>
-void set_duration(Machine& m, std::string_view text) { m.*member = parse_duration(text); }
-template <Ratio Machine::*member>
-void set_per_byte(Machine& m, std::string_view text) { m.*member = parse_per_byte(text); }
+/// "0.2us, 4KiB: 1us": a value, and others from a size on.
+template <class T, class Parse>
+BySize<T> parse_by_size(std::string_view text, Parse&& parse) {
+  std::optional<BySize<T>> result;
+  std::int64_t previous = 0;
+  while (!text.empty()) {
+    const std::string_view step = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), step.size() + 1));
+    const auto colon = step.find(':');
+    if (!result) {
+      if (colon != std::string_view::npos) throw std::invalid_argument(fmt::format("expected a value for all sizes first, found '{}'", step));
+      result.emplace(parse(step));
+      continue;
+    }
+    if (colon == std::string_view::npos) throw std::invalid_argument(fmt::format("expected SIZE: VALUE, found '{}'", step));
+    const std::int64_t from = parse_bytes(step.substr(0, colon));
+    if (from <= previous) throw std::invalid_argument(fmt::format("expected sizes that ascend, found '{}'", step));
+    result->add(previous = from, parse(step.substr(colon + 1)));
+  }
+  if (!result) parse(text);  // says what is expected
+  return *result;
+}
+
+constexpr std::string_view within_prefix = "within.";
+
+/// One row serves two keys: `send.prolog` between nodes, `within.send.prolog` inside one.
+struct MessageKey {
+  std::string_view key, form, help;
+  void (*set)(MessageCosts&, std::string_view);
+};
+
+template <BySize<Duration> MessageCosts::*member>
+void set_time(MessageCosts& c, std::string_view text) { c.*member = parse_by_size<Duration>(text, parse_duration); }
+template <BySize<Ratio> MessageCosts::*member>
+void set_per_byte(MessageCosts& c, std::string_view text) { c.*member = parse_by_size<Ratio>(text, parse_per_byte); }
 
 // clang-format off
-constexpr std::array fixed_keys{
+constexpr std::array message_keys{
+    MessageKey{"send.prolog", time_form, "A [o]: of a send before the message leaves", set_time<&MessageCosts::send_prolog>},
+    MessageKey{"send.per-byte", per_byte_form, "B [O]: of a send per byte", set_per_byte<&MessageCosts::send_per_byte>},
+    MessageKey{"send.epilog", time_form, "C: of a send after the message left", set_time<&MessageCosts::send_epilog>},
+    MessageKey{"receive.prolog", time_form, "E: of a receive before it asks", set_time<&MessageCosts::receive_prolog>},
+    MessageKey{"receive.per-byte", per_byte_form, "G [O]: of a receive per byte", set_per_byte<&MessageCosts::receive_per_byte>},
+    MessageKey{"receive.epilog", time_form, "H [o]: of a receive after the message came", set_time<&MessageCosts::receive_epilog>},
+    MessageKey{"network.latency", time_form, "[L]: from leaving the sender to arriving", set_time<&MessageCosts::latency>},
+    MessageKey{"network.per-byte", per_byte_form, "of the way per byte", set_per_byte<&MessageCosts::per_byte>},
+    MessageKey{"network.gap", time_form, "[g]: between messages of one process", set_time<&MessageCosts::gap>},
+    MessageKey{"network.gap-per-byte", per_byte_form, "[G]: the same per byte", set_per_byte<&MessageCosts::gap_per_byte>},
+    MessageKey{"network.eager-limit", "SIZE", "[S]: larger messages wait for their receive",
+               [](MessageCosts& c, std::string_view text) { c.eager_limit = parse_bytes(text); }},
+};
+
+void set_model(Machine& m, std::string_view text) {
+  if (text == "base") m.model = Machine::Model::base;
+  else if (text == "loggops") m.model = Machine::Model::loggops;
+  else throw std::invalid_argument(fmt::format("expected base or loggops, found '{}'", text));
+}
+
+void set_noise(Machine& m, std::string_view text) {
+  m.noise = text == "0" ? Ratio{0, 1} : parse_ratio(text);
+  if (m.noise.value() > 0.25) throw std::invalid_argument(fmt::format("expected a deviation of at most 0.25, found '{}'", text));
+}
+
+void set_processes_per_node(Machine& m, std::string_view text) {
+  m.processes_per_node = parse_count(text);
+  if (m.processes_per_node < 1) throw std::invalid_argument("expected at least 1 process per node, found '0'");
+}
+
+constexpr std::array machine_only_keys{
     MachineKey{"cpu.speedup", ratio_form, "speed of its processors over those that recorded",
                [](Machine& m, std::string_view text) { m.cpu_speedup = parse_ratio(text); }},
-    MachineKey{"send.prolog", time_form, "A: cost of a send before the message leaves", set_duration<&Machine::send_prolog>},
-    MachineKey{"send.per-byte", per_byte_form, "B: cost of a send per byte", set_per_byte<&Machine::send_per_byte>},
-    MachineKey{"send.epilog", time_form, "C: cost of a send after the message left", set_duration<&Machine::send_epilog>},
-    MachineKey{"receive.prolog", time_form, "E: cost of a receive before it asks", set_duration<&Machine::receive_prolog>},
-    MachineKey{"receive.per-byte", per_byte_form, "G: cost of a receive per byte", set_per_byte<&Machine::receive_per_byte>},
-    MachineKey{"receive.epilog", time_form, "H: cost of a receive after the message came", set_duration<&Machine::receive_epilog>},
-    MachineKey{"barrier.overhead", time_form, "J: cost of a barrier after its latest request", set_duration<&Machine::barrier_overhead>},
-    MachineKey{"network.latency", time_form, "time from leaving the sender to arriving", set_duration<&Machine::network_latency>},
-    MachineKey{"network.per-byte", per_byte_form, "time of the way per byte", set_per_byte<&Machine::network_per_byte>},
+    MachineKey{"cpu.speedups", "FILE", "of single ones: lines `process N SPEEDUP`, `node N SPEEDUP`",
+               [](Machine& m, std::string_view text) { m.speedups = text; }},
+    MachineKey{"noise.deviation", ratio_form, "of computation, relative standard deviation", set_noise},
+    MachineKey{"noise.seed", "COUNT", "of the noise",
+               [](Machine& m, std::string_view text) { m.noise_seed = parse_count(text); }},
+    MachineKey{"barrier.overhead", time_form, "J: of a barrier after its latest request",
+               [](Machine& m, std::string_view text) { m.barrier_overhead = parse_duration(text); }},
+    MachineKey{"network.model", "base|loggops", "how these costs add up", set_model},
+    MachineKey{"placement.scheme", "one-per-node|block|cyclic|FILE", "processes on nodes; a file has a node number per process",
+               [](Machine& m, std::string_view text) { m.placement = text; }},
+    MachineKey{"placement.processes-per-node", "COUNT", "of block and cyclic", set_processes_per_node},
 };
 // clang-format on
 
@@ -55,22 +120,16 @@ std::string short_name(const OpInfo& op) {
   return name;
 }
 
-struct CollectiveKeys {
-  std::vector<std::string> names;  // what MachineKey::key points to
-  std::vector<std::string> operations;
-};
-
-const CollectiveKeys& collective_keys() {
-  static const CollectiveKeys keys = [] {
-    CollectiveKeys k;
+/// Keys whose names are put together: what MachineKey::key points to.
+const std::vector<std::string>& composed_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const MessageKey& k : message_keys) all.push_back(std::string(within_prefix) + std::string(k.key));
     for (const OpInfo& op : mpi_ops)
-      if (op.verb == Verb::collective) {
-        k.operations.push_back(short_name(op));
-        k.names.push_back(std::string(collectives_prefix) + k.operations.back());
-      }
-    return k;
+      if (op.verb == Verb::collective) all.push_back(std::string(collectives_prefix) + short_name(op));
+    return all;
   }();
-  return keys;
+  return names;
 }
 
 std::vector<std::string> key_names() {
@@ -157,23 +216,48 @@ std::optional<std::int64_t> odd_line(const std::string& text) {
   return std::nullopt;
 }
 
-void set(Machine& machine, const std::string& key, const std::string& value, Fault where) {
-  const auto keys = machine_keys();
-  const auto it = std::ranges::find(keys, key, &MachineKey::key);
-  where.operation = key;
-  if (it == keys.end()) {
-    const std::string near = nearest(key, key_names());
-    where.problem = "unknown key";
-    where.remedy = near.empty() ? "see --help for the valid ones" : "did you mean " + near + "?";
-    throw Error(where);
+const MessageKey* find_message_key(std::string_view key) {
+  const auto it = std::ranges::find(message_keys, key, &MessageKey::key);
+  return it == message_keys.end() ? nullptr : &*it;
+}
+
+/// Gives the value to what the key names; false for an unknown key.
+bool give(Machine& machine, std::string_view key, const std::string& value) {
+  if (const MessageKey* k = find_message_key(key)) {
+    k->set(machine.between, value);
+    // Within a node the same holds until something else is said.
+    if (!machine.settings.contains(std::string(within_prefix) + std::string(key))) k->set(machine.within, value);
+    return true;
   }
+  if (key.starts_with(within_prefix))
+    if (const MessageKey* k = find_message_key(key.substr(within_prefix.size()))) {
+      k->set(machine.within, value);
+      return true;
+    }
+  const auto& names = composed_names();
+  if (key.starts_with(collectives_prefix) && std::ranges::find(names, key) != names.end()) {
+    machine.collectives[std::string(key.substr(collectives_prefix.size()))] = value;
+    return true;
+  }
+  const auto it = std::ranges::find(machine_only_keys, key, &MachineKey::key);
+  if (it == machine_only_keys.end()) return false;
+  it->set(machine, value);
+  return true;
+}
+
+void set(Machine& machine, const std::string& key, const std::string& value, Fault where) {
+  where.operation = key;
   try {
-    it->set(machine, value);
-  } catch (const std::exception& e) {
+    if (!give(machine, key, value)) {
+      const std::string near = nearest(key, key_names());
+      where.problem = "unknown key";
+      where.remedy = near.empty() ? "see --help for the valid ones" : "did you mean " + near + "?";
+      throw Error(where);
+    }
+  } catch (const std::invalid_argument& e) {
     where.problem = e.what();
     throw Error(where);
   }
-  if (key.starts_with(collectives_prefix)) machine.collectives[key.substr(collectives_prefix.size())] = value;
   machine.settings[key] = value;
 }
 
@@ -181,9 +265,13 @@ void set(Machine& machine, const std::string& key, const std::string& value, Fau
 
 std::span<const MachineKey> machine_keys() {
   static const std::vector<MachineKey> keys = [] {
-    std::vector<MachineKey> all(fixed_keys.begin(), fixed_keys.end());
-    for (const std::string& name : collective_keys().names)
-      all.push_back({name, algorithm_form, "its algorithm", [](Machine&, std::string_view) {}});
+    std::vector<MachineKey> all(machine_only_keys.begin(), machine_only_keys.end());
+    for (const MessageKey& k : message_keys) all.push_back({k.key, k.form, k.help, nullptr});
+    for (const std::string& name : composed_names()) {
+      const bool within = name.starts_with(within_prefix);
+      const MessageKey* k = within ? find_message_key(std::string_view(name).substr(within_prefix.size())) : nullptr;
+      all.push_back({name, k ? k->form : algorithm_form, within ? "the same within a node" : "its algorithm", nullptr});
+    }
     return all;
   }();
   return keys;

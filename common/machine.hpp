@@ -3,40 +3,81 @@
 // name, and one table drives reading, checking, help and documentation.
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/units.hpp"
 
 namespace simreplay {
 
-/// Parameters of the base model (docs/models/base.md); letters are those of patent JP3348445B2.
+/// A parameter that depends on the size of the message: a list of values, each from a size on.
+template <class T>
+class BySize {
+ public:
+  explicit BySize(T value = T{}) { add(0, value); }
+  void add(std::int64_t from_bytes, T value) { steps_.push_back({from_bytes, value}); }
+
+  const T& at(std::int64_t bytes) const {
+    std::size_t i = steps_.size() - 1;
+    while (i > 0 && steps_[i].from_bytes > bytes) i--;
+    return steps_[i].value;
+  }
+  bool is_constant() const { return steps_.size() == 1; }
+
+ private:
+  struct Step {
+    std::int64_t from_bytes;
+    T value;
+  };
+  std::vector<Step> steps_;  // ascending, the first from 0
+};
+
+/// What messages cost on one kind of way: between nodes, or within one. Letters are those of patent
+/// JP3348445B2 and, in brackets, of LogGOPS (docs/models/costs.md).
+struct MessageCosts {
+  BySize<Duration> send_prolog{};       // A [o]
+  BySize<Ratio> send_per_byte{};        // B [O], ps/B
+  BySize<Duration> send_epilog{};       // C
+  BySize<Duration> receive_prolog{};    // E
+  BySize<Ratio> receive_per_byte{};     // G [O], ps/B
+  BySize<Duration> receive_epilog{};    // H [o]
+  BySize<Duration> latency{};           // [L] from the send time to the arrival of an empty message
+  BySize<Ratio> per_byte{};             // ps/B of the way, occupies neither sender nor receiver
+  BySize<Duration> gap{};               // [g] between messages of one process
+  BySize<Ratio> gap_per_byte{};         // [G], ps/B
+  std::int64_t eager_limit = INT64_MAX; // [S] larger messages wait for their receive
+};
+
 struct Machine {
+  enum class Model : std::uint8_t { base, loggops };
+
   std::string name = "ideal";    // of the preset or file, for people
+  Model model = Model::base;
   Ratio cpu_speedup{1, 1};       // target over recording machine
-  Duration send_prolog{};        // A
-  Ratio send_per_byte{};         // B, ps/B
-  Duration send_epilog{};        // C
-  Duration receive_prolog{};     // E
-  Ratio receive_per_byte{};      // G, ps/B
-  Duration receive_epilog{};     // H
   Duration barrier_overhead{};   // J
-  Duration network_latency{};    // from the send time to the arrival of an empty message
-  Ratio network_per_byte{};      // ps/B of the way, occupies neither sender nor receiver
+  MessageCosts between, within;  // nodes; a node
   std::map<std::string, std::string> collectives;  // operation ("allreduce") -> algorithm
+
+  std::string placement = "one-per-node";  // block, cyclic, or a file with a node number per process
+  std::int64_t processes_per_node = 1;     // block, cyclic
+  std::string speedups;                    // file with lines `process N SPEEDUP` or `node N SPEEDUP`
+  Ratio noise{0, 1};                       // standard deviation of computation, relative
+  std::int64_t noise_seed = 1;
 
   /// What was set, as given: key -> text. Together with the defaults this is the machine.
   std::map<std::string, std::string> settings;
 };
 
-/// One key of the machine file.
+/// One key of the machine file, for help and documentation.
 struct MachineKey {
   std::string_view key;
   std::string_view form;  // how a value looks
   std::string_view help;
-  void (*set)(Machine&, std::string_view);
+  void (*set)(Machine&, std::string_view);  // of keys that belong to the machine as a whole
 };
 std::span<const MachineKey> machine_keys();
 

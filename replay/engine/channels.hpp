@@ -33,6 +33,18 @@ class EnvelopeIndex {
   std::vector<std::uint32_t> slots_;  // open addressing: number + 1, 0 = free
 };
 
+/// What an arrival brings: a message by its protocol, or the answer to one.
+enum class Kind : std::uint8_t { eager, synchronous, rendezvous, answer };
+
+struct Arrival {
+  TimePoint time;
+  Kind kind;
+};
+
+/// Answers go against the message, on a channel of their own.
+constexpr std::int32_t answers = std::int32_t{1} << 30;  // added to the communicator
+constexpr Envelope answer_to(const Envelope& e) { return {e.destination, e.source, e.communicator | answers, e.tag}; }
+
 /// A receive that waits for its message: a request slot of a virtual processor.
 struct PendingReceive {
   std::uint32_t processor;
@@ -52,17 +64,15 @@ class Channels {
   bool has_arrival(std::uint32_t channel) const { return queues_[channel].balance > 0; }
   bool has_receive(std::uint32_t channel) const { return queues_[channel].balance < 0; }
 
-  void push_arrival(std::uint32_t channel, TimePoint t) { push(channel, t.time_since_epoch().count(), +1); }
-  TimePoint pop_arrival(std::uint32_t channel) { return TimePoint{Duration{pop(channel, -1)}}; }
-  TimePoint first_arrival(std::uint32_t channel) const {
-    return TimePoint{Duration{nodes_[nodes_[queues_[channel].last].next].value}};
-  }
+  void push_arrival(std::uint32_t channel, Arrival a) { push(channel, a.time.time_since_epoch().count(), a.kind, +1); }
+  Arrival pop_arrival(std::uint32_t channel) { return as_arrival(pop(channel, -1)); }
+  Arrival first_arrival(std::uint32_t channel) const { return as_arrival(nodes_[nodes_[queues_[channel].last].next]); }
 
   void push_receive(std::uint32_t channel, PendingReceive r) {
-    push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), -1);
+    push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), Kind::eager, -1);
   }
   PendingReceive pop_receive(std::uint32_t channel) {
-    const auto v = static_cast<std::uint64_t>(pop(channel, +1));
+    const auto v = static_cast<std::uint64_t>(pop(channel, +1).value);
     return {static_cast<std::uint32_t>(v >> 32), static_cast<std::uint32_t>(v)};
   }
   /// The receive is given up, but still takes the message that MPI would give it.
@@ -82,9 +92,11 @@ class Channels {
   struct Node {
     std::int64_t value;
     std::uint32_t next;
+    Kind kind;
   };
+  static Arrival as_arrival(const Node& n) { return {TimePoint{Duration{n.value}}, n.kind}; }
 
-  void push(std::uint32_t channel, std::int64_t value, std::int32_t step) {
+  void push(std::uint32_t channel, std::int64_t value, Kind kind, std::int32_t step) {
     std::uint32_t node = free_;
     if (node == none) {
       node = static_cast<std::uint32_t>(nodes_.size());
@@ -94,23 +106,23 @@ class Channels {
     }
     Queue& q = queues_[channel];
     if (q.balance == 0) {
-      nodes_[node] = {value, node};
+      nodes_[node] = {value, node, kind};
     } else {
-      nodes_[node] = {value, nodes_[q.last].next};
+      nodes_[node] = {value, nodes_[q.last].next, kind};
       nodes_[q.last].next = node;
     }
     q.last = node;
     q.balance += step;
   }
 
-  std::int64_t pop(std::uint32_t channel, std::int32_t step) {
+  Node pop(std::uint32_t channel, std::int32_t step) {
     Queue& q = queues_[channel];
     const std::uint32_t node = nodes_[q.last].next;
     nodes_[q.last].next = nodes_[node].next;
     q.balance += step;
     nodes_[node].next = free_;
     free_ = node;
-    return nodes_[node].value;
+    return nodes_[node];
   }
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -11,6 +11,7 @@
 #include "replay/collectives/algorithms.hpp"
 #include "replay/engine/channels.hpp"
 #include "replay/engine/groups.hpp"
+#include "replay/engine/placement.hpp"
 #include "replay/engine/step.hpp"
 #include "replay/network/cost_model.hpp"
 
@@ -36,7 +37,7 @@ struct Program {
 class Compiler {
  public:
   /// Throws Error if the machine names an algorithm that does not exist.
-  Compiler(const trace::Reader& trace, const Machine& machine, Directory& directory);
+  Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement, Directory& directory);
 
   Program compile(std::int32_t process, const trace::SignatureTable& table);
   const network::CostTable& costs() const { return costs_; }
@@ -46,13 +47,24 @@ class Compiler {
   void compile_call(const trace::Signature& s, Target& to);
   void compile_send(const trace::Signature& s, Target& to);
   void compile_receive(const trace::Signature& s, Target& to);
+  void compile_exchange(const trace::Signature& s, Target& to);
+  /// Where a send that waits for its receive hears of it; nowhere for eager ones.
+  struct Answer {
+    bool comes;
+    std::uint32_t cost, channel;
+  };
+  Answer add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to);
+  std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
+  void add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
+  void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void compile_completion(const trace::Signature& s, Target& to);
   void compile_collective(const trace::Signature& s, Target& to);
   void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
                       std::int64_t bytes, Target& to);
-  const Group& group(std::int32_t communicator, std::int32_t process);
+  const Group& group(std::int32_t communicator);
 
   const trace::Reader& trace_;
+  const Placement& placement_;
   Directory& directory_;
   network::CostTable costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;

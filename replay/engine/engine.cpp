@@ -32,6 +32,7 @@ std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
 
 std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
   if (peer < 0) return "a message that the trace does not name";
+  if (e.communicator & answers) return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
   if (e.tag == collective_tag)
     return fmt::format("a message of the collective {} process {} on communicator {}", preposition, peer, e.communicator);
   return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag, e.communicator);
@@ -43,8 +44,8 @@ Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm
                Progress progress)
     : trace_(trace), rewritten_(rewritten), progress_(std::move(progress)), comm_(comm), rank_(rank_in(comm)),
       ranks_(size_of(comm)), partition_(trace.first_calls(0, trace.facts().processes), ranks_), exchange_(comm),
-      ring_(comm), compiler_(trace, machine, *this), slowdown_(machine.cpu_speedup.inverse()),
-      tick_ps_(trace.facts().tick_ps) {
+      ring_(comm), placement_(machine, trace.facts().processes), compiler_(trace, machine, placement_, *this),
+      noise_(machine), tick_ps_(trace.facts().tick_ps) {
   set_up();
 }
 
@@ -65,6 +66,7 @@ void Engine::set_up() {
     v.window = windows_.window(i);
     v.complete = rows[i].complete;
     v.overhead_ps = rows[i].overhead_ps;
+    v.slowdown = placement_.speedup(v.process).inverse();
     v.first_call = first_calls[i];
     v.next_segment = first_segments[i];
     v.end_segment = first_segments[i + 1];
@@ -123,7 +125,7 @@ bool Engine::take_batches() {
           known.resize(std::max<std::size_t>(known.size(), a.number + 1));
           known[a.number] = channel_from(a.envelope);
         },
-        [this](const Exchange::Arrival& a) { deliver(announced_[static_cast<std::size_t>(a.rank)][a.number], a.time); });
+        [this](int rank, std::uint32_t number, const Arrival& a) { deliver(announced_[static_cast<std::size_t>(rank)][number], a); });
   }
   return any;
 }
@@ -155,19 +157,44 @@ void Engine::make_ready(VirtualProcessor& v) {
   ready_.push_back(static_cast<std::uint32_t>(&v - processors_.data()));
 }
 
-void Engine::deliver(std::uint32_t channel, TimePoint arrival) {
+void Engine::dispatch(std::uint32_t channel, Arrival arrival) {
+  if (channel & is_remote)
+    exchange_.put(channel & ~is_remote, arrival);
+  else
+    deliver(channel, arrival);
+}
+
+void Engine::deliver(std::uint32_t channel, Arrival arrival) {
   using Blocked = VirtualProcessor::Blocked;
   if (channels_.has_receive(channel)) {
     const PendingReceive r = channels_.pop_receive(channel);
     VirtualProcessor& v = processor(r.processor);
     if (r.slot >= v.slots.size()) return;  // given up by MPI_Request_free
-    v.slots[r.slot].arrival_ps = ps_of(arrival);
+    complete(v.slots[r.slot], arrival);
     if (v.blocked == Blocked::on_slot && v.blocked_on == r.slot) make_ready(v);
   } else {
     channels_.push_arrival(channel, arrival);
     VirtualProcessor& v = processor(channels_.processor(channel));
     if (v.blocked == Blocked::on_channel && v.blocked_on == channel) make_ready(v);
   }
+}
+
+/// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is there.
+TimePoint Engine::match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost) {
+  if (kind == Kind::eager || kind == Kind::answer) return time;
+  if (channel >= answer_channel_.size()) answer_channel_.resize(channel + 1, no_channel);
+  if (answer_channel_[channel] == no_channel) answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
+  const bool asked = kind == Kind::rendezvous;
+  dispatch(answer_channel_[channel], {time + (asked ? cost.released : cost.acknowledge), Kind::answer});
+  return asked ? time + cost.transfer : time;
+}
+
+/// The message (or answer) that a pending slot was posted for has come.
+void Engine::complete(Slot& slot, const Arrival& a) {
+  const network::Cost& cost = compiler_.costs()[slot.cost];
+  const TimePoint matched = std::max(a.time, at(slot.time_ps));
+  slot.arrival_ps = ps_of(match(slot.channel, a.kind, matched, cost));
+  slot.time_ps = a.kind == Kind::rendezvous || a.kind == Kind::answer ? cost.transfer.count() : 0;
 }
 
 // --- one virtual processor --------------------------------------------------------------------------------
@@ -182,7 +209,7 @@ void Engine::run(VirtualProcessor& v) {
     const std::uint16_t signature = v.window.signature[v.row];
     if (v.step == VirtualProcessor::between_calls) {
       const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - v.overhead_ps;
-      const Duration computation = gap > 0 ? slowdown_.times(Duration{gap}) : Duration{0};
+      const Duration computation = gap > 0 ? computed(v, gap) : Duration{0};
       now += computation;
       v.account.computation += computation;
       v.window.computation[v.row] = computation.count();
@@ -210,48 +237,58 @@ bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step,
     v.blocked_on = on;
     return false;
   };
-  const auto wait_until = [&](TimePoint ready, TimePoint t) {
-    if (t > ready) {
-      v.account.waiting += t - ready;
-      return t;
-    }
-    return ready;
+  // Waiting ends at the match; what follows until `ready` is the transfer.
+  const auto wait_until = [&](TimePoint ready, Duration transfer) {
+    if (ready - transfer > now) v.account.waiting += ready - transfer - now;
+    now = std::max(now, ready);
+  };
+  const auto through_adapter = [&](TimePoint& adapter, const network::Cost& cost) {
+    if (cost.gap.count() == 0) return;
+    now = std::max(now, adapter);
+    adapter = now + cost.gap;
   };
   for (; step < end; step++) {
     const Step& s = v.program.steps[step];
     const network::Cost& cost = costs[s.cost()];
     switch (s.code()) {
-      case Code::advance: now += cost.before + cost.after; break;
+      case Code::advance: now += cost.busy; break;
       case Code::elapse: {
-        const Duration elapsed = slowdown_.times(Duration{duration * tick_ps_});
+        const Duration elapsed = v.slowdown.times(Duration{duration * tick_ps_});
         v.account.computation += elapsed;
         now += elapsed;
         break;
       }
       case Code::leave: v.account.recorded -= Duration{duration * tick_ps_}; break;
-      case Code::send: {
+      case Code::send:
+        through_adapter(v.adapter_out, cost);
+        dispatch(s.channel, {now + cost.flight, static_cast<Kind>(s.slot)});
+        now += cost.busy;
+        break;
+      case Code::take: {
+        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
+        const Arrival a = channels_.pop_arrival(s.channel);
         now += cost.before;
-        if (s.channel & is_remote)
-          exchange_.put(s.channel & ~is_remote, now + cost.flight);
-        else
-          deliver(s.channel, now + cost.flight);
-        now += cost.after;
+        wait_until(a.time, Duration{0});
+        now = match(s.channel, a.kind, now, cost);
+        through_adapter(v.adapter_in, cost);
+        now += cost.busy;
         break;
       }
-      case Code::take:
+      case Code::hear:
         if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        now = wait_until(now + cost.before, channels_.pop_arrival(s.channel)) + cost.after;
+        wait_until(channels_.pop_arrival(s.channel).time, cost.transfer);
+        now += cost.busy;
         break;
       case Code::look:
         if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        now = wait_until(now, channels_.first_arrival(s.channel));
+        wait_until(channels_.first_arrival(s.channel).time, Duration{0});
         break;
-      case Code::post: {
-        now += cost.before;
+      case Code::post: now += cost.before; [[fallthrough]];
+      case Code::listen: {
         Slot& slot = v.slots[s.slot];
-        slot = {Slot::pending, s.cost(), s.channel};
+        slot = {Slot::pending, ps_of(now), s.cost(), s.channel};
         if (channels_.has_arrival(s.channel))
-          slot.arrival_ps = ps_of(channels_.pop_arrival(s.channel));
+          complete(slot, channels_.pop_arrival(s.channel));
         else
           channels_.push_receive(s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), s.slot});
         break;
@@ -260,20 +297,28 @@ bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step,
       case Code::wait: {
         const Slot& slot = v.slots[s.slot];
         if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
-        now = wait_until(now, at(slot.arrival_ps)) + costs[slot.cost].after;
+        const network::Cost& of_message = costs[slot.cost];
+        now += cost.before;
+        wait_until(at(slot.arrival_ps), Duration{slot.time_ps});
+        through_adapter(v.adapter_in, of_message);
+        now += of_message.busy;
         break;
       }
       case Code::release: {
         const Slot& slot = v.slots[s.slot];
         const auto self = static_cast<std::uint32_t>(&v - processors_.data());
-        if (slot.arrival_ps == Slot::pending)
-          channels_.abandon_receive(slot.channel, {self, s.slot}, ~std::uint32_t{0});
+        if (slot.arrival_ps == Slot::pending) channels_.abandon_receive(slot.channel, {self, s.slot}, no_channel);
         v.slots[s.slot] = {};
         break;
       }
     }
   }
   return true;
+}
+
+Duration Engine::computed(const VirtualProcessor& v, std::int64_t gap_ps) const {
+  const Duration scaled = v.slowdown.times(Duration{gap_ps});
+  return noise_.is_on() ? noise_.on(scaled, v.process, v.window.first_row + v.row - v.first_call) : scaled;
 }
 
 // --- reading ahead ----------------------------------------------------------------------------------------
@@ -339,7 +384,7 @@ std::string Engine::describe_block(const VirtualProcessor& v) const {
       v.blocked == VirtualProcessor::Blocked::on_slot ? v.slots[v.blocked_on].channel : v.blocked_on;
   const Envelope& e = channels_.envelope(channel);
   fault.expected = describe(e, e.source, "from");
-  fault.found = "none";
+  fault.found = e.communicator & answers ? "no such receive" : "none";
   if (e.source >= 0 && !trace_.processes(e.source, 1)[0].complete)
     fault.remedy = fmt::format("the trace of process {} ends before MPI_Finalize", e.source);
   return to_string(fault);

@@ -15,7 +15,9 @@
 #include "replay/engine/channels.hpp"
 #include "replay/engine/compiler.hpp"
 #include "replay/engine/exchange.hpp"
+#include "replay/engine/noise.hpp"
 #include "replay/engine/partition.hpp"
+#include "replay/engine/placement.hpp"
 #include "replay/engine/ring.hpp"
 #include "replay/engine/virtual_processor.hpp"
 
@@ -55,7 +57,11 @@ class Engine final : private Directory {
   bool refill(VirtualProcessor& v);
   void next_segment(VirtualProcessor& v);
   void check_times(const VirtualProcessor& v) const;
-  void deliver(std::uint32_t channel, TimePoint arrival);
+  Duration computed(const VirtualProcessor& v, std::int64_t gap_ps) const;
+  void dispatch(std::uint32_t channel, Arrival arrival);
+  void deliver(std::uint32_t channel, Arrival arrival);
+  TimePoint match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost);
+  void complete(Slot& slot, const Arrival& arrival);
   void make_ready(VirtualProcessor& v);
   bool take_batches();
   void await_message();
@@ -65,6 +71,7 @@ class Engine final : private Directory {
 
   // A channel number for senders: this bit says that it ends on another rank.
   static constexpr std::uint32_t is_remote = 1U << 31;
+  static constexpr std::uint32_t no_channel = ~std::uint32_t{0};
 
   const trace::Reader& trace_;
   trace::Rewriter* rewritten_;
@@ -75,13 +82,15 @@ class Engine final : private Directory {
   Exchange exchange_;
   Ring ring_;
   Channels channels_;
+  Placement placement_;
   Compiler compiler_;
-  Ratio slowdown_;  // time here per recorded time of computation
+  Noise noise_;
   std::int64_t tick_ps_ = 1;
   WindowPool windows_;
   std::vector<VirtualProcessor> processors_;
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
+  std::vector<std::uint32_t> answer_channel_;            // of each channel, once it was needed
   std::string failure_;
   std::uint64_t own_calls_ = 0, done_calls_ = 0;
 };

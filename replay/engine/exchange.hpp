@@ -15,7 +15,7 @@ namespace simreplay::engine {
 /// 16 bytes. Announced channels are followed by their envelope in a record of its own.
 struct Record {
   std::uint32_t channel;   // number that the sender gave it; the top bit announces it
-  std::uint32_t reserved;
+  std::uint32_t kind;      // of the arrival
   std::int64_t arrival_ps;
 };
 
@@ -28,25 +28,20 @@ class Exchange {
 
   /// The channel `e` ends on `rank`: a number for put(). New ones are announced in order with the records.
   std::uint32_t open(int rank, const Envelope& e);
-  void put(std::uint32_t channel, TimePoint arrival) {
+  void put(std::uint32_t channel, Arrival arrival) {
     const Remote& r = remote_[channel];
-    append(r.rank, {r.number, 0, arrival.time_since_epoch().count()});
+    append(r.rank, {r.number, static_cast<std::uint32_t>(arrival.kind), arrival.time.time_since_epoch().count()});
   }
   void flush();
 
-  /// Takes one batch that has come, if any. Afterwards announced() and arrivals() hold it.
+  /// Takes one batch that has come, if any; unpack() then tells what it holds.
   bool receive();
   struct Announcement {
     int rank;
     std::uint32_t number;
     Envelope envelope;
   };
-  struct Arrival {
-    int rank;
-    std::uint32_t number;
-    TimePoint time;
-  };
-  /// Calls announce(Announcement) and arrive(Arrival) in the order in which the sender made them.
+  /// Calls announce(Announcement) and arrive(rank, number, Arrival) in the order in which the sender made them.
   template <class Announce, class Arrive>
   void unpack(Announce&& announce, Arrive&& arrive) const;
 
@@ -117,7 +112,7 @@ void Exchange::unpack(Announce&& announce, Arrive&& arrive) const {
       __builtin_memcpy(&e, &received_[++i], sizeof e);
       announce(Announcement{received_from_, r.channel & ~announces, e});
     } else {
-      arrive(Arrival{received_from_, r.channel, TimePoint{Duration{r.arrival_ps}}});
+      arrive(received_from_, r.channel, Arrival{TimePoint{Duration{r.arrival_ps}}, static_cast<Kind>(r.kind)});
     }
   }
 }

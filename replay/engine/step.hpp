@@ -7,15 +7,17 @@
 namespace simreplay::engine {
 
 enum class Code : std::uint8_t {
-  advance,    // t += before + after
+  advance,    // t += busy
   elapse,     // t += the recorded duration of the call, as computation
   leave,      // the recorded duration of the call belongs to start-up or shutdown: left out
-  send,       // t += before; the message arrives on `channel` at t + flight; t += after
-  take,       // t += before; wait for the next message of `channel`; t += after
+  send,       // a message leaves for `channel`; its protocol stands in `slot`
+  take,       // wait for the next message of `channel` and receive it
+  hear,       // wait on `channel` for the word that a message was matched
   look,       // wait for the next message of `channel`, leave it there
-  post,       // t += before; `slot` will take the next message of `channel`
+  post,       // `slot` will receive the next message of `channel`; the prolog is paid now
+  listen,     // the same without the prolog
   fill,       // `slot` is complete at once
-  wait,       // wait until `slot` is complete; t += after of its message
+  wait,       // t += before; wait until `slot` is complete, then pay for its message
   release,    // `slot` is given up
 };
 

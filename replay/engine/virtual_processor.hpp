@@ -11,10 +11,11 @@
 
 namespace simreplay::engine {
 
-/// A request of the process. Sends are complete at once; a receive completes when its message arrives.
+/// A request of the process. An eager send is complete at once; others complete when their message or answer comes.
 struct Slot {
   static constexpr std::int64_t pending = -1;
   std::int64_t arrival_ps = 0;
+  std::int64_t time_ps = 0;  // while pending: when it was posted; then: how long before the arrival the match was
   std::uint32_t cost = 0;
   std::uint32_t channel = 0;
 };
@@ -33,6 +34,7 @@ struct VirtualProcessor {
 
   std::int32_t process = 0;
   TimePoint now{}, entered{};
+  TimePoint adapter_out{}, adapter_in{};  // free for the next message from then on
   Blocked blocked = Blocked::no;
   bool finished = false;
   bool complete = true;          // the recorded process reached MPI_Finalize
@@ -49,6 +51,7 @@ struct VirtualProcessor {
   std::uint64_t next_segment = 0, end_segment = 0;
   std::uint64_t first_call = 0;    // row of the process's first call
   std::int64_t overhead_ps = 0;
+  Ratio slowdown;                // time here per recorded time of computation
 };
 
 }  // namespace simreplay::engine

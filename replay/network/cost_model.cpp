@@ -1,27 +1,98 @@
 #include "replay/network/cost_model.hpp"
 
-namespace simreplay::network {
+#include <algorithm>
 
-CostTable::Class CostTable::intern(Role role, std::int64_t bytes, const Cost& cost) {
-  const auto [it, is_new] = known_[static_cast<std::size_t>(role)].emplace(bytes, static_cast<Class>(costs_.size()));
-  if (is_new) costs_.push_back(cost);
+namespace simreplay::network {
+namespace {
+
+/// LogGP counts the bytes after the first.
+std::int64_t counted(std::int64_t bytes, Machine::Model model) {
+  return model == Machine::Model::loggops ? std::max<std::int64_t>(bytes - 1, 0) : bytes;
+}
+
+Duration per_byte(const BySize<Ratio>& cost, std::int64_t bytes, std::int64_t counted_bytes) {
+  return Duration{cost.at(bytes).times(counted_bytes)};
+}
+
+}  // namespace
+
+template <class Make>
+CostTable::Class CostTable::intern(std::uint32_t role, std::int64_t bytes, Make&& make) {
+  const auto [it, is_new] = known_[role].emplace(bytes, static_cast<Class>(costs_.size()));
+  if (is_new) costs_.push_back(make());
   return it->second;
 }
 
-CostTable::Class CostTable::send(std::int64_t bytes) {
-  return intern(Role::send, bytes,
-                {.before = machine_.send_prolog + Duration{machine_.send_per_byte.times(bytes)},
-                 .flight = machine_.network_latency + Duration{machine_.network_per_byte.times(bytes)},
-                 .after = machine_.send_epilog});
+Protocol CostTable::protocol(std::int64_t bytes, bool within_node, bool synchronous) const {
+  if (bytes > way(within_node).eager_limit) return Protocol::rendezvous;
+  return synchronous ? Protocol::synchronous : Protocol::eager;
 }
 
-CostTable::Class CostTable::receive(std::int64_t bytes) {
-  return intern(Role::receive, bytes,
-                {.before = machine_.receive_prolog,
-                 .flight = {},
-                 .after = Duration{machine_.receive_per_byte.times(bytes)} + machine_.receive_epilog});
+CostTable::Class CostTable::send(std::int64_t bytes, bool within_node, Protocol protocol) {
+  // A synchronous message travels as an eager one.
+  const bool asks = protocol == Protocol::rendezvous;
+  const std::uint32_t role = (asks ? 2U : 0U) + (within_node ? 1U : 0U);
+  return intern(role, bytes, [&] { return send_cost(bytes, way(within_node), protocol); });
 }
 
-CostTable::Class CostTable::barrier() { return intern(Role::barrier, 0, {.before = {}, .flight = {}, .after = machine_.barrier_overhead}); }
+CostTable::Class CostTable::receive(std::int64_t bytes, bool within_node) {
+  return intern(4U + (within_node ? 1U : 0U), bytes, [&] { return receive_cost(bytes, way(within_node)); });
+}
+
+CostTable::Class CostTable::answer(std::int64_t bytes, bool within_node, Protocol protocol) {
+  const bool asked = protocol == Protocol::rendezvous;
+  return intern(6U + (asked ? 2U : 0U) + (within_node ? 1U : 0U), bytes, [&] {
+    const Cost at_receiver = receive_cost(bytes, way(within_node));
+    Cost c;
+    c.transfer = asked ? at_receiver.released : at_receiver.acknowledge;
+    if (asked) c.busy = way(within_node).send_epilog.at(bytes);
+    return c;
+  });
+}
+
+CostTable::Class CostTable::barrier() {
+  return intern(barrier_role, 0, [&] {
+    Cost c;
+    c.busy = machine_.barrier_overhead;
+    return c;
+  });
+}
+
+Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const {
+  const std::int64_t n = counted(bytes, machine_.model);
+  const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes), epilog = c.send_epilog.at(bytes);
+  Cost cost;
+  if (protocol == Protocol::rendezvous) {  // only the request leaves now
+    cost.busy = prolog;
+    cost.flight = prolog + latency;
+    cost.gap = c.gap.at(bytes);
+    return cost;
+  }
+  const Duration own = prolog + per_byte(c.send_per_byte, bytes, n);
+  cost.busy = own + epilog;
+  // LogGOPS: the first byte arrives after o + L; the rest of the message is the receiver's max(O, G).
+  const Duration leaves = machine_.model == Machine::Model::loggops ? prolog : own;
+  cost.flight = leaves + latency + per_byte(c.per_byte, bytes, n);
+  cost.gap = c.gap.at(bytes) + per_byte(c.gap_per_byte, bytes, n);
+  return cost;
+}
+
+Cost CostTable::receive_cost(std::int64_t bytes, const MessageCosts& c) const {
+  const std::int64_t n = counted(bytes, machine_.model);
+  const Duration latency = c.latency.at(bytes), answers = c.receive_epilog.at(bytes);
+  const Duration own = per_byte(c.receive_per_byte, bytes, n), adapter = per_byte(c.gap_per_byte, bytes, n);
+  const bool loggops = machine_.model == Machine::Model::loggops;
+  Cost cost;
+  cost.before = c.receive_prolog.at(bytes);
+  cost.busy = c.receive_epilog.at(bytes) + (loggops ? std::max(own, adapter) : own);
+  cost.gap = c.gap.at(bytes) + adapter;
+  cost.acknowledge = latency;
+  // The receiver answers, the sender sends: its overhead, its bytes, the way. It is free when the bytes have left.
+  const Duration leaves = c.send_prolog.at(bytes) + (loggops ? Duration{} : per_byte(c.send_per_byte, bytes, n));
+  const Duration data_starts = answers + latency;
+  cost.released = data_starts + leaves + (loggops ? std::max(per_byte(c.send_per_byte, bytes, n), adapter) : adapter);
+  cost.transfer = data_starts + leaves + latency + per_byte(c.per_byte, bytes, n);
+  return cost;
+}
 
 }  // namespace simreplay::network

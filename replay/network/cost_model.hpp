@@ -1,5 +1,6 @@
 #pragma once
-// What sending and receiving cost on the machine to predict: the base model (docs/models/base.md).
+// What sending and receiving cost on the machine to predict: the patent's base model and the LogP family as
+// settings of one form (docs/models/costs.md).
 
 #include <cstdint>
 #include <unordered_map>
@@ -10,9 +11,23 @@
 
 namespace simreplay::network {
 
-/// Times of one step. Its process is busy `before` and `after`; a message is `flight` on its way.
+/// How a message is completed at its sender.
+enum class Protocol : std::uint8_t {
+  eager,        // the send ends by itself
+  synchronous,  // it ends when the receive has matched; the data came with the message (MPI_Ssend)
+  rendezvous,   // the message asks; the data follows when the receive has matched
+};
+
+/// Times of one step, in the terms of the interpreter. A send begins when process and adapter are free:
+///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;  arrival = start + flight
+/// a receive when the message is there too:
+///   start = max(now + before, arrival, adapter free);  adapter free = start + gap;  now = start + busy
 struct Cost {
-  Duration before{}, flight{}, after{};
+  Duration before{}, busy{}, flight{}, gap{};
+  // After the match of a message that waits for its receive:
+  Duration transfer{};      // rendezvous: until the data has come; of a sender: until it knows
+  Duration acknowledge{};   // synchronous: until the sender knows
+  Duration released{};      // rendezvous: until the sender may go on
 };
 
 /// The costs in use, each stored once: a step holds the number of its class, so that the costs of a whole
@@ -24,19 +39,27 @@ class CostTable {
   explicit CostTable(const Machine& machine) : machine_(machine) { costs_.emplace_back(); }
 
   static constexpr Class free = 0;
-  Class send(std::int64_t bytes);
-  Class receive(std::int64_t bytes);
+  Class send(std::int64_t bytes, bool within_node, Protocol protocol);
+  Class receive(std::int64_t bytes, bool within_node);
+  /// The end of a send that waits for its receive.
+  Class answer(std::int64_t bytes, bool within_node, Protocol protocol);
   Class barrier();
+  /// Of a send of the program: synchronous if it says so, rendezvous above the eager limit.
+  Protocol protocol(std::int64_t bytes, bool within_node, bool synchronous) const;
 
   const Cost& operator[](Class c) const { return costs_[c]; }
 
  private:
-  enum class Role : std::uint8_t { send, receive, barrier };
-  Class intern(Role role, std::int64_t bytes, const Cost& cost);
+  const MessageCosts& way(bool within_node) const { return within_node ? machine_.within : machine_.between; }
+  Cost send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const;
+  Cost receive_cost(std::int64_t bytes, const MessageCosts& c) const;
+  template <class Make>
+  Class intern(std::uint32_t role, std::int64_t bytes, Make&& make);
 
+  static constexpr std::uint32_t barrier_role = 10, roles = 11;
   Machine machine_;
   std::vector<Cost> costs_;
-  std::unordered_map<std::int64_t, Class> known_[3];
+  std::unordered_map<std::int64_t, Class> known_[roles];
 };
 
 }  // namespace simreplay::network

@@ -1,0 +1,91 @@
+#include "replay/engine/placement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "common/error.hpp"
+
+namespace simreplay::engine {
+namespace {
+
+/// Calls `line(number, words)` for each line that is not blank; `#` starts a comment.
+template <class Line>
+void read_lines(const std::string& file, Line&& line) {
+  std::ifstream in(file);
+  if (!in) throw Error({.file = file, .expected = "a file that can be read", .found = "none"});
+  std::string text;
+  for (std::int64_t number = 1; std::getline(in, text); number++) {
+    std::istringstream words(text.substr(0, text.find('#')));
+    std::vector<std::string> list;
+    for (std::string word; words >> word;) list.push_back(word);
+    if (!list.empty()) line(number, list);
+  }
+}
+
+}  // namespace
+
+Placement::Placement(const Machine& machine, std::int32_t processes) : speedup_(machine.cpu_speedup) {
+  per_node_ = static_cast<std::int32_t>(std::min<std::int64_t>(machine.processes_per_node, processes));
+  nodes_ = (processes + per_node_ - 1) / per_node_;
+  if (machine.placement == "block") {
+    scheme_ = Scheme::block;
+  } else if (machine.placement == "cyclic") {
+    scheme_ = Scheme::cyclic;
+  } else if (machine.placement != "one-per-node") {
+    scheme_ = Scheme::listed;
+    read_nodes(machine.placement, processes);
+  }
+  if (!machine.speedups.empty()) read_speedups(machine.speedups, processes);
+}
+
+std::int32_t Placement::node(std::int32_t process) const {
+  switch (scheme_) {
+    case Scheme::one_per_node: return process;
+    case Scheme::block: return process / per_node_;
+    case Scheme::cyclic: return process % nodes_;
+    case Scheme::listed: return listed_[static_cast<std::size_t>(process)];
+  }
+  return process;
+}
+
+const Ratio& Placement::speedup(std::int32_t process) const {
+  if (const auto it = of_process_.find(process); it != of_process_.end()) return it->second;
+  if (of_node_.empty()) return speedup_;
+  const auto it = of_node_.find(node(process));
+  return it == of_node_.end() ? speedup_ : it->second;
+}
+
+void Placement::read_nodes(const std::string& file, std::int32_t processes) {
+  read_lines(file, [&](std::int64_t line, const std::vector<std::string>& words) {
+    for (const std::string& word : words) try {
+        listed_.push_back(static_cast<std::int32_t>(parse_count(word)));
+      } catch (const std::invalid_argument& e) {
+        throw Error({.file = file, .line = line, .expected = "a node number per process", .found = "'" + word + "'"});
+      }
+  });
+  if (listed_.size() != static_cast<std::size_t>(processes))
+    throw Error({.file = file,
+                 .expected = fmt::format("a node number for each of {} processes", processes),
+                 .found = fmt::format("{} numbers", listed_.size())});
+}
+
+void Placement::read_speedups(const std::string& file, std::int32_t processes) {
+  read_lines(file, [&](std::int64_t line, const std::vector<std::string>& words) {
+    const auto refuse = [&](const std::string& found) {
+      throw Error({.file = file, .line = line, .expected = "`process N SPEEDUP` or `node N SPEEDUP`", .found = found});
+    };
+    if (words.size() != 3 || (words[0] != "process" && words[0] != "node")) refuse(fmt::format("'{}'", fmt::join(words, " ")));
+    try {
+      const std::int64_t number = parse_count(words[1]);
+      if (words[0] == "process" && number >= processes) refuse(fmt::format("process {} of {}", number, processes));
+      (words[0] == "process" ? of_process_ : of_node_)[static_cast<std::int32_t>(number)] = parse_ratio(words[2]);
+    } catch (const std::invalid_argument& e) {
+      throw Error({.file = file, .line = line, .problem = e.what()});
+    }
+  });
+}
+
+}  // namespace simreplay::engine

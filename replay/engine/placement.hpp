@@ -1,0 +1,35 @@
+#pragma once
+// Which node of the machine to predict hosts which process, and how fast its processors are.
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "common/units.hpp"
+
+namespace simreplay::engine {
+
+class Placement {
+ public:
+  /// Reads the files that the machine names. Throws Error: file, line, expected, found.
+  Placement(const Machine& machine, std::int32_t processes);
+
+  std::int32_t node(std::int32_t process) const;
+  bool same_node(std::int32_t a, std::int32_t b) const { return scheme_ != Scheme::one_per_node && node(a) == node(b); }
+  /// Speed of its processor over the one that recorded.
+  const Ratio& speedup(std::int32_t process) const;
+
+ private:
+  enum class Scheme : std::uint8_t { one_per_node, block, cyclic, listed };
+  void read_nodes(const std::string& file, std::int32_t processes);
+  void read_speedups(const std::string& file, std::int32_t processes);
+
+  Scheme scheme_ = Scheme::one_per_node;
+  std::int32_t per_node_ = 1, nodes_ = 1;
+  std::vector<std::int32_t> listed_;
+  Ratio speedup_;
+  std::unordered_map<std::int32_t, Ratio> of_process_, of_node_;
+};
+
+}  // namespace simreplay::engine
