@@ -62,8 +62,10 @@ int share(int points, int part, int parts) { return points / parts + (part < poi
 class Block {
  public:
   Block(const Grid& grid, int size)
-      : grid_(grid), rows_(share(size, grid.position[0], grid.dimensions[0])),
-        columns_(share(size, grid.position[1], grid.dimensions[1])), width_(columns_ + 2),
+      : grid_(grid),
+        rows_(share(size, grid.position[0], grid.dimensions[0])),
+        columns_(share(size, grid.position[1], grid.dimensions[1])),
+        width_(columns_ + 2),
         now_(static_cast<std::size_t>(rows_ + 2) * static_cast<std::size_t>(width_), 0.0) {
     if (grid.up == MPI_PROC_NULL)
       for (int c = 0; c < width_; c++) now_[at(0, c)] = 100.0;
@@ -92,7 +94,8 @@ class Block {
 
  private:
   std::size_t at(int row, int column) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width_) + static_cast<std::size_t>(column);
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width_) +
+           static_cast<std::size_t>(column);
   }
 
   void exchange_borders() {

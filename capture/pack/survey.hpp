@@ -1,0 +1,20 @@
+#pragma once
+// The first look through the spool of a process.
+
+#include <vector>
+
+#include "capture/pack/communicators.hpp"
+#include "capture/pack/spool_reader.hpp"
+
+namespace simreplay::pack {
+
+struct Survey {
+  std::vector<LocalCommunicator> communicators;  // local ids 2, 3, ...
+  bool is_whole = true;                          // the spool is not damaged
+};
+
+/// Collects the communicators, and writes into the record that posted a receive what came in: a trace says
+/// it there. So memory follows the open requests and not the length of the run.
+Survey survey(SpoolReader& spool);
+
+}  // namespace simreplay::pack

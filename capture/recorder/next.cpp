@@ -1,0 +1,64 @@
+#include "capture/recorder/next.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "capture/recorder/spool_writer.hpp"
+
+namespace simreplay::recorder {
+namespace {
+
+struct Search {
+  const char* name;
+  void* found;
+};
+
+/// Looks into a library that was loaded for one module alone (dlopen without RTLD_GLOBAL, as mpi4py is).
+int look_into(dl_phdr_info* object, std::size_t, void* data) {
+  auto* search = static_cast<Search*>(data);
+  const char* slash = std::strrchr(object->dlpi_name, '/');
+  const char* file = slash != nullptr ? slash + 1 : object->dlpi_name;
+  if (std::strncmp(file, "libmpi", 6) != 0) return 0;
+  void* library = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return 0;
+  search->found = dlsym(library, search->name);
+  dlclose(library);
+  return search->found != nullptr ? 1 : 0;
+}
+
+void* find(void* scope, const char* name) {
+  Search search{name, dlsym(scope, name)};
+  if (search.found == nullptr) dl_iterate_phdr(look_into, &search);
+  if (search.found == nullptr) {
+    warn("no library of this program defines %s", name);
+    std::abort();
+  }
+  return search.found;
+}
+
+}  // namespace
+
+void* find_next(const char* name) { return find(RTLD_NEXT, name); }
+
+void find_predefined() {
+#if defined(OPEN_MPI)
+  // Not RTLD_NEXT: a program that is not position-independent has copies of these variables, and then it is
+  // the addresses of the copies that count.
+  const auto set = [](auto& handle, const char* name) {
+    handle = reinterpret_cast<std::remove_reference_t<decltype(handle)>>(find(RTLD_DEFAULT, name));
+  };
+  set(predefined.world, "ompi_mpi_comm_world");
+  set(predefined.self, "ompi_mpi_comm_self");
+  set(predefined.null_communicator, "ompi_mpi_comm_null");
+  set(predefined.null_request, "ompi_request_null");
+  set(predefined.byte, "ompi_mpi_byte");
+  set(predefined.null_type, "ompi_mpi_datatype_null");
+#else
+  predefined = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_BYTE, MPI_DATATYPE_NULL};
+#endif
+}
+
+}  // namespace simreplay::recorder

@@ -1,0 +1,94 @@
+#pragma once
+// What the recorder leaves behind for each process: a spool file, which packing turns into a trace.
+//
+//   | header, 4 KiB | window | records put out so far ... |
+//
+// The window is mapped shared and used again and again: what was written to it survives the death of the
+// process by any signal. A full window is put out behind it by write(), which reports a full disk as an
+// error where a growing mapped file would kill the program. Records count from a virtual offset 0: those
+// below `window_start` lie behind the window, those from there to `end` in the window.
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace simreplay::spool {
+
+constexpr char magic[8] = {'s', 'i', 'm', 's', 'p', 'o', 'o', 'l'};
+constexpr std::uint32_t format_version = 1;
+constexpr std::uint64_t header_bytes = 4096;
+constexpr std::uint64_t window_bytes = 256 * 1024;
+constexpr std::uint64_t data_offset = header_bytes + window_bytes;
+constexpr const char* extension = ".spool";
+
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::int32_t rank, size;  // in MPI_COMM_WORLD
+  std::int32_t pid;
+  std::int64_t started_ns;   // CLOCK_REALTIME when the recorder was loaded
+  std::int64_t loaded_ns;    // CLOCK_MONOTONIC at the same moment: the origin of the process's times
+  std::int64_t exited_ns;    // CLOCK_MONOTONIC when the process left main(); 0 if it never did
+  std::int64_t overhead_ps;  // time that recording a call adds to the gap between two calls
+  std::uint32_t finalized;   // 1 after MPI_Finalize
+  std::uint32_t stopped;     // 1 if recording ended early because output failed
+  std::atomic<std::uint64_t> window_start, end;
+  char run[64];     // the run of simcapture
+  char world[128];  // tells MPI programs of one run apart
+  char host[256];
+  char mpi_library[1024];
+};
+static_assert(sizeof(Header) <= header_bytes);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// Ranks are those that the program named, of the record's communicator; packing translates them.
+constexpr std::int32_t no_rank = -1;   // MPI_PROC_NULL, or no rank in this call
+constexpr std::int32_t any_rank = -2;  // MPI_ANY_SOURCE
+constexpr std::int32_t own_rank = -3;  // MPI_ROOT: the calling process
+constexpr std::int32_t any_tag = -2;
+
+/// Kinds of records other than calls, whose kind is their Op.
+constexpr std::uint16_t communicator_kind = 0xff00;  // introduces a communicator
+constexpr std::uint16_t own_time_kind = 0xff01;      // the recorder itself took the time from enter to leave
+
+/// Communicators have local ids in order of appearance: 0 world, 1 self, then 2, 3, ...
+/// A record is followed by `items` words of 64 bits:
+///   creation of a communicator   the local id of the new one, if the process is in it
+///   Items::requests              a Completion for each request
+///   communicator_kind            runs of the local group: number, then first, stride, count of each;
+///                                then likewise of the remote group (`tag`: operation that created it)
+///   other calls                  as in the trace
+struct Record {
+  std::int64_t enter = 0, leave = 0;  // CLOCK_MONOTONIC, ns
+  std::int64_t bytes = 0;
+  std::uint16_t kind = 0;
+  std::uint16_t flags = 0;  // trace::Flag
+  std::uint32_t items = 0;
+  std::int32_t communicator = 0;
+  std::int32_t peer = no_rank;
+  std::int32_t tag = 0;
+  std::uint32_t request = 0;  // id of the request that the call opens; comes round after 2^32
+};
+static_assert(sizeof(Record) == 48);
+
+/// A request that a call closed, and what came in if it was a receive.
+struct Completion {
+  enum Flag : std::uint32_t { received = 1, cancelled = 2 };
+  std::uint32_t request = 0;
+  std::uint32_t flags = 0;
+  std::int32_t source = no_rank;
+  std::int32_t tag = 0;
+  std::int64_t bytes = 0;
+};
+constexpr std::size_t words_per_completion = 3;
+static_assert(sizeof(Completion) == words_per_completion * sizeof(std::int64_t));
+
+/// The completion at the front of a list of items.
+inline Completion first_completion(std::span<const std::int64_t> items) {
+  return std::bit_cast<Completion>(std::array{items[0], items[1], items[2]});
+}
+
+}  // namespace simreplay::spool

@@ -1,0 +1,160 @@
+#include "capture/simcapture/launch.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "common/error.hpp"
+
+namespace simreplay::simcapture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array passed_on = {SIGINT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t child = 0;
+
+/// Ctrl-C on a terminal reaches the child without us; twice would make mpirun abort without cleaning up.
+void pass_on(int signal, siginfo_t* info, void*) {
+  const bool from_terminal = info->si_code == SI_KERNEL;
+  if (child > 0 && !from_terminal) kill(static_cast<pid_t>(child), signal);
+}
+
+class SignalsPassedOn {
+ public:
+  SignalsPassedOn() {
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO;
+    for (std::size_t i = 0; i < passed_on.size(); i++) sigaction(passed_on[i], &action, &before_[i]);
+  }
+  ~SignalsPassedOn() {
+    for (std::size_t i = 0; i < passed_on.size(); i++) sigaction(passed_on[i], &before_[i], nullptr);
+  }
+  SignalsPassedOn(const SignalsPassedOn&) = delete;
+  SignalsPassedOn& operator=(const SignalsPassedOn&) = delete;
+
+ private:
+  std::array<struct sigaction, passed_on.size()> before_{};
+};
+
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// Whether the command is the launcher of Open MPI, which sends only the variables it is told of to other
+/// hosts.
+bool is_launcher_of_open_mpi(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  const bool may_be = name.starts_with("mpirun") || name.starts_with("mpiexec") || name == "orterun";
+  if (!may_be) return false;
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((quoted(program) + " --version 2>&1").c_str(), "re"),
+                                                   pclose);
+  if (!pipe) return false;
+  std::string text;
+  std::array<char, 256> line{};
+  while (std::fgets(line.data(), static_cast<int>(line.size()), pipe.get()) != nullptr) text += line.data();
+  return text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos;
+}
+
+/// A preload that the command itself asks for would replace ours.
+void join_preload(std::vector<std::string>& command, const std::string& library) {
+  const std::string assignment = "LD_PRELOAD=";
+  for (std::size_t i = 1; i < command.size(); i++)
+    if (command[i - 1] == "-x" && command[i].starts_with(assignment))
+      command[i] = assignment + library + ":" + command[i].substr(assignment.size());
+}
+
+std::vector<std::string> with_variables_sent(std::vector<std::string> command, const std::string& library) {
+  if (!is_launcher_of_open_mpi(command[0])) return command;
+  join_preload(command, library);
+  const std::vector<std::string> options = {"-x", "LD_PRELOAD",    "-x", "SIMCAPTURE_DIR",
+                                            "-x", "SIMCAPTURE_RUN"};
+  command.insert(command.begin() + 1, options.begin(), options.end());
+  return command;
+}
+
+/// Our environment, with the recorder before other preloaded libraries.
+std::vector<std::string> environment_with(const Preload& preload) {
+  std::string libraries = preload.library;
+  if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
+    libraries += std::string(":") + others;
+  std::vector<std::string> environment = {"LD_PRELOAD=" + libraries, "SIMCAPTURE_DIR=" + preload.folder,
+                                          "SIMCAPTURE_RUN=" + preload.run};
+  for (char** variable = environ; *variable != nullptr; variable++) {
+    const std::string_view text = *variable;
+    const bool ours = text.starts_with("LD_PRELOAD=") || text.starts_with("SIMCAPTURE_");
+    if (!ours) environment.emplace_back(text);
+  }
+  return environment;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& s : strings) result.push_back(s.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+pid_t start(std::vector<std::string> command, std::vector<std::string> environment) {
+  posix_spawnattr_t attributes;
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : passed_on) sigaddset(&defaults, signal);
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, command[0].c_str(), nullptr, &attributes, pointers(command).data(),
+                                 pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0)
+    throw Error({.file = command[0], .problem = std::string("cannot be started: ") + std::strerror(error)});
+  return pid;
+}
+
+}  // namespace
+
+std::string find_recorder() {
+  if (const char* named = std::getenv("SIMCAPTURE_LIBRARY"); named != nullptr && *named != '\0') {
+    if (!fs::exists(named))
+      throw Error(
+          {.file = named, .problem = "does not exist", .remedy = "it is named by SIMCAPTURE_LIBRARY"});
+    return fs::absolute(named).string();
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  const fs::path library = program / SIMCAPTURE_LIBRARY_FROM_BIN / "libsimcapture.so",
+                 in_build_tree = program / "../lib/libsimcapture.so";
+  for (const fs::path& path : {library, in_build_tree})
+    if (fs::exists(path)) return fs::canonical(path).string();
+  throw Error({.file = library.lexically_normal().string(),
+               .problem = "does not exist",
+               .remedy = "SIMCAPTURE_LIBRARY may name the recorder"});
+}
+
+int run(const std::vector<std::string>& command, const Preload& preload) {
+  std::vector<std::string> full_command = with_variables_sent(command, preload.library);
+  const SignalsPassedOn signals;
+  const pid_t pid = start(std::move(full_command), environment_with(preload));
+  child = pid;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  child = 0;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace simreplay::simcapture

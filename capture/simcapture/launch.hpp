@@ -1,0 +1,23 @@
+#pragma once
+// Runs the program to be recorded.
+
+#include <string>
+#include <vector>
+
+namespace simreplay::simcapture {
+
+/// What the recorder in every process must know.
+struct Preload {
+  std::string library;
+  std::string folder;  // for spools; absolute
+  std::string run;
+};
+
+/// The recorder's library: SIMCAPTURE_LIBRARY, or beside this program. Throws Error if there is none.
+std::string find_recorder();
+
+/// Runs the command to its end and returns its status as a shell would (killed by signal n: 128 + n). Signals
+/// that are meant to end us are passed on to it. Throws Error if it cannot be started.
+int run(const std::vector<std::string>& command, const Preload& preload);
+
+}  // namespace simreplay::simcapture
