@@ -40,8 +40,8 @@ void CallStream::enter_segment() {
   if (rows_.first_segment + segment_ >= rows_.end_segment) corrupt("has more calls than its segments hold");
   current_ = reader_->segment(rows_.first_segment + segment_);
   segment_++;
-  if (current_.process != rows_.process || current_.first_call != rows_.first_call + row_ || current_.calls == 0 ||
-      current_.calls > rows_.calls() - row_)
+  if (current_.process != rows_.process || current_.first_call != rows_.first_call + row_ ||
+      current_.calls == 0 || current_.calls > rows_.calls() - row_)
     corrupt("has segments that do not follow each other");
   segment_end_ = row_ + current_.calls;
   table_ = reader_->table(current_);

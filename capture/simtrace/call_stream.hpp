@@ -52,8 +52,8 @@ class CallStream {
 
   const trace::Reader* reader_;
   ProcessRows rows_;
-  std::uint64_t row_ = 0;       // next call, from the start of the process
-  std::uint64_t segment_ = 0;   // segments entered so far
+  std::uint64_t row_ = 0;      // next call, from the start of the process
+  std::uint64_t segment_ = 0;  // segments entered so far
   std::uint64_t segment_end_ = 0;
   bool table_changed_ = false;
   trace::Segment current_;

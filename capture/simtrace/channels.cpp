@@ -26,7 +26,8 @@ std::optional<Half> Channels::meet(const Channel& channel, Side side, const Half
 std::vector<Channels::Open> Channels::open() const {
   std::vector<Open> all;
   for (const Slot& slot : slots_)
-    for (std::uint32_t n = slot.head; n != none; n = nodes_[n].next) all.push_back({slot.channel, slot.side, nodes_[n].half});
+    for (std::uint32_t n = slot.head; n != none; n = nodes_[n].next)
+      all.push_back({slot.channel, slot.side, nodes_[n].half});
   const auto place = [](const Open& o) {
     return std::tuple(o.side == Side::send ? o.channel.source : o.channel.destination, o.half.call, o.side);
   };

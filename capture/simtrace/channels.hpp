@@ -19,7 +19,7 @@ enum class Side : std::uint8_t { send, receive };
 
 /// One half of a message.
 struct Half {
-  std::uint64_t call = 0;     // in the process that made it
+  std::uint64_t call = 0;  // in the process that made it
   std::int64_t bytes = 0;
   std::int32_t request = -1;  // slot that the call opened
   Op op = Op::count;

@@ -18,9 +18,12 @@ Agree agreement_of(const Signature& s) {
   const OpInfo& row = info(s.op);
   if (row.verb == Verb::create) return Agree::nothing;  // every member may get into another communicator
   switch (row.items) {
-    case Items::none: return Agree::bytes;
-    case Items::blocks: return Agree::blocks;
-    default: return Agree::nothing;
+    case Items::none:
+      return Agree::bytes;
+    case Items::blocks:
+      return Agree::blocks;
+    default:
+      return Agree::nothing;
   }
 }
 
@@ -39,7 +42,9 @@ std::int32_t communicator_of(const Signature& s) {
 }  // namespace
 
 CollectiveLog::CollectiveLog(const std::vector<trace::Members>& communicators, std::int32_t processes)
-    : communicators_(communicators), inter_(communicators.size()), made_(static_cast<std::size_t>(processes)) {
+    : communicators_(communicators),
+      inter_(communicators.size()),
+      made_(static_cast<std::size_t>(processes)) {
   for (const trace::Members& m : communicators) sizes_.push_back(m.size());
 }
 
@@ -75,7 +80,8 @@ void CollectiveLog::compare(const CallName& at, const Signature& s, Sequence& se
     return;
   }
   if (is_inter(communicator_of(s))) return;
-  if (info(s.op).rooted && s.peer != o.root) return differs(fmt::format("root {}", o.root), fmt::format("root {}", s.peer));
+  if (info(s.op).rooted && s.peer != o.root)
+    return differs(fmt::format("root {}", o.root), fmt::format("root {}", s.peer));
   const Agree agree = agreement_of(s);
   if (agree == Agree::bytes && s.bytes != o.bytes)
     differs(fmt::format("{} bytes", o.bytes), fmt::format("{} bytes", s.bytes));
@@ -85,12 +91,14 @@ void CollectiveLog::compare(const CallName& at, const Signature& s, Sequence& se
 /// Intercommunicators are known by how they were made.
 void CollectiveLog::note_creation(const Signature& s) {
   if (info(s.op).verb != Verb::create || s.items.empty() || s.op == Op::Intercomm_merge) return;
-  if (s.op == Op::Intercomm_create || is_inter(s.communicator)) inter_[static_cast<std::size_t>(s.items[0])] = true;
+  if (s.op == Op::Intercomm_create || is_inter(s.communicator))
+    inter_[static_cast<std::size_t>(s.items[0])] = true;
 }
 
 std::uint64_t& CollectiveLog::next_of(std::int32_t process, std::int32_t communicator) {
   auto& made = made_[static_cast<std::size_t>(process)];
-  const auto it = std::ranges::lower_bound(made, communicator, {}, &std::pair<std::int32_t, std::uint64_t>::first);
+  const auto it =
+      std::ranges::lower_bound(made, communicator, {}, &std::pair<std::int32_t, std::uint64_t>::first);
   if (it != made.end() && it->first == communicator) return it->second;
   return made.emplace(it, communicator, 0)->second;
 }
@@ -103,11 +111,12 @@ void CollectiveLog::expect_all_complete(FaultLog& faults) const {
   for (const std::int32_t communicator : incomplete) {
     const Sequence& sequence = sequences_.at(communicator);
     const Operation& o = sequence.open.front();
-    faults.add(fault_at(o.first,
-                        fmt::format("all {} members of communicator {}", sizes_[static_cast<std::size_t>(communicator)],
-                                    communicator),
-                        fmt::format("{}", o.members_there),
-                        fmt::format("process {} is missing", first_missing(communicator, sequence.completed))));
+    faults.add(
+        fault_at(o.first,
+                 fmt::format("all {} members of communicator {}",
+                             sizes_[static_cast<std::size_t>(communicator)], communicator),
+                 fmt::format("{}", o.members_there),
+                 fmt::format("process {} is missing", first_missing(communicator, sequence.completed))));
   }
 }
 

@@ -29,7 +29,10 @@ Exit guarded(bool reports, const std::function<Exit()>& work) {
 }
 
 CommandLine::CommandLine(std::string usage, std::string about, std::vector<std::string> operands)
-    : usage_(std::move(usage)), about_(std::move(about)), operands_(std::move(operands)), options_("options", 100) {
+    : usage_(std::move(usage)),
+      about_(std::move(about)),
+      operands_(std::move(operands)),
+      options_("options", 100) {
   add_options()("help,h", "print this text");
 }
 
@@ -43,7 +46,8 @@ bool CommandLine::parse(const Arguments& arguments, bool prints) {
   }
   try {
     constexpr int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(arguments).options(all).positional(positions).style(style).run(), values_);
+    po::store(po::command_line_parser(arguments).options(all).positional(positions).style(style).run(),
+              values_);
     if (has("help")) {
       if (prints) fmt::print("{}", help());
       return false;
@@ -61,7 +65,8 @@ bool CommandLine::parse(const Arguments& arguments, bool prints) {
 
 void CommandLine::check_operands() const {
   for (const std::string& operand : operands_)
-    if (!has(operand)) throw UsageError(fmt::format("{}: no {} given; usage: simtrace {}", command(), operand, usage_));
+    if (!has(operand))
+      throw UsageError(fmt::format("{}: no {} given; usage: simtrace {}", command(), operand, usage_));
 }
 
 std::string CommandLine::help() const {
@@ -73,7 +78,8 @@ std::string CommandLine::help() const {
 
 std::string CommandLine::valid_options() const {
   std::string names;
-  for (const auto& option : options_.options()) names += (names.empty() ? "--" : ", --") + option->long_name();
+  for (const auto& option : options_.options())
+    names += (names.empty() ? "--" : ", --") + option->long_name();
   return names;
 }
 

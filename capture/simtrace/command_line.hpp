@@ -49,7 +49,9 @@ class CommandLine {
 
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   template <class T>
-  const T& get(const std::string& name) const { return values_[name].as<T>(); }
+  const T& get(const std::string& name) const {
+    return values_[name].as<T>();
+  }
   const std::string& text(const std::string& name) const { return get<std::string>(name); }
 
  private:

@@ -18,8 +18,9 @@ constexpr std::size_t window_calls = 1U << 15;
 constexpr std::int32_t processes_at_once = 1 << 16;
 
 bool equal(const Signature& a, const Signature& b) {
-  return a.op == b.op && a.flags == b.flags && a.communicator == b.communicator && a.peer == b.peer && a.tag == b.tag &&
-         a.request == b.request && a.bytes == b.bytes && std::ranges::equal(a.items, b.items);
+  return a.op == b.op && a.flags == b.flags && a.communicator == b.communicator && a.peer == b.peer &&
+         a.tag == b.tag && a.request == b.request && a.bytes == b.bytes &&
+         std::ranges::equal(a.items, b.items);
 }
 
 std::int64_t distance(std::int64_t a, std::int64_t b) {
@@ -30,7 +31,8 @@ std::int64_t distance(std::int64_t a, std::int64_t b) {
 /// Reads one call after another, whatever the segments are.
 class Calls {
  public:
-  Calls(const trace::Reader& reader, const ProcessRows& rows) : stream_(reader, rows), tick_ps_(reader.facts().tick_ps) {}
+  Calls(const trace::Reader& reader, const ProcessRows& rows)
+      : stream_(reader, rows), tick_ps_(reader.facts().tick_ps) {}
 
   bool next() {
     if (++at_ >= window_.size()) {
@@ -59,7 +61,8 @@ class Comparison {
   Difference run() {
     const std::int32_t processes = a_.facts().processes;
     if (processes != b_.facts().processes)
-      differ(fmt::format("{} processes against {}", format_count(processes), format_count(b_.facts().processes)));
+      differ(fmt::format("{} processes against {}", format_count(processes),
+                         format_count(b_.facts().processes)));
     else if (a_.communicators() != b_.communicators())
       differ("the communicators differ");
     for (std::int32_t first = 0; !result_.structure && first < processes;) {
@@ -84,11 +87,13 @@ class Comparison {
     for (std::uint64_t i = 0; i < calls && a.next() && b.next(); i++) {
       const Signature s = a.signature();
       if (const Signature other = b.signature(); !equal(s, other))
-        return differ(fmt::format("process {}, call {}: {} against {}", rows_a.process, i, describe(s), describe(other)));
+        return differ(fmt::format("process {}, call {}: {} against {}", rows_a.process, i, describe(s),
+                                  describe(other)));
       times(rows_a.process, i, s.op, a, b);
     }
     if (rows_a.calls() != rows_b.calls())
-      differ(fmt::format("process {}: {} calls against {}", rows_a.process, format_count(static_cast<std::int64_t>(rows_a.calls())),
+      differ(fmt::format("process {}: {} calls against {}", rows_a.process,
+                         format_count(static_cast<std::int64_t>(rows_a.calls())),
                          format_count(static_cast<std::int64_t>(rows_b.calls()))));
   }
 
@@ -111,7 +116,9 @@ class Comparison {
   std::uint64_t times_ = 0;
 };
 
-std::string text(const Difference::Place& p) { return fmt::format("process {}, call {} ({})", p.process, p.call, p.operation); }
+std::string text(const Difference::Place& p) {
+  return fmt::format("process {}, call {} ({})", p.process, p.call, p.operation);
+}
 
 void print(const Difference& d) {
   if (d.structure) {
@@ -125,7 +132,8 @@ void print(const Difference& d) {
   fmt::print("same calls, different times\n");
   fmt::print("first difference    {}\n", text(*d.first));
   fmt::print("largest difference  {} at {}\n", format_duration(Duration{d.largest_ps}), text(*d.largest));
-  fmt::print("mean difference     {} of enter and leave times\n", format_duration(Duration{static_cast<std::int64_t>(d.mean_ps)}));
+  fmt::print("mean difference     {} of enter and leave times\n",
+             format_duration(Duration{static_cast<std::int64_t>(d.mean_ps)}));
 }
 
 constexpr Exit same = Exit::success, different = Exit::fault, trouble = Exit::usage;
@@ -136,7 +144,8 @@ Difference compare(const trace::Reader& a, const trace::Reader& b) { return Comp
 
 Exit diff_command(const Arguments& arguments) {
   CommandLine line("diff FILE OTHER",
-                   "Compares two traces call by call. Exit status: 0 same, 1 different, 2 trouble.", {"FILE", "OTHER"});
+                   "Compares two traces call by call. Exit status: 0 same, 1 different, 2 trouble.",
+                   {"FILE", "OTHER"});
   try {
     if (!line.parse(arguments)) return same;
     const Difference d = compare(trace::Reader(line.text("FILE")), trace::Reader(line.text("OTHER")));

@@ -16,7 +16,8 @@ namespace po = boost::program_options;
 
 /// Encoding without writing tells how much of the file these processes take.
 struct Measure final : trace::Sink {
-  void calls(std::span<const std::uint16_t>, std::span<const std::int64_t>, std::span<const std::int64_t>) override {}
+  void calls(std::span<const std::uint16_t>, std::span<const std::int64_t>,
+             std::span<const std::int64_t>) override {}
   void segment(const trace::Segment&, const trace::SignatureTable&) override {}
 };
 
@@ -50,9 +51,9 @@ void write(const Job& job, Block block, trace::Writer& writer) {
 
 /// All that decides what is in the trace, and nothing else.
 std::string canonical_command(const Job& job) {
-  return fmt::format("simtrace generate {} --processes {} --steps {} --bytes {} --compute {}ps --imbalance {} --seed {}",
-                     job.pattern->name, job.processes, job.steps, job.bytes, job.compute.count(), job.imbalance,
-                     job.seed);
+  return fmt::format(
+      "simtrace generate {} --processes {} --steps {} --bytes {} --compute {}ps --imbalance {} --seed {}",
+      job.pattern->name, job.processes, job.steps, job.bytes, job.compute.count(), job.imbalance, job.seed);
 }
 
 // ---- command line ----
@@ -70,18 +71,20 @@ std::string pattern_help() {
 }
 
 CommandLine options() {
-  CommandLine line("generate PATTERN --processes P --steps S [options] -o FILE",
-                   "Writes a synthetic trace. Under mpirun all ranks write parts of one file, with the same result.",
-                   {"PATTERN"});
+  CommandLine line(
+      "generate PATTERN --processes P --steps S [options] -o FILE",
+      "Writes a synthetic trace. Under mpirun all ranks write parts of one file, with the same result.",
+      {"PATTERN"});
   const auto text = [] { return po::value<std::string>(); };
-  line.add_options()("processes", text()->required(), "number of processes")
-      ("steps", text()->required(), "number of steps that each process makes")
-      ("bytes", text()->default_value("8KiB"), "size of a message, or of a block of a collective operation")
-      ("compute", text()->default_value("100us"), "computation of a process in each step")
-      ("imbalance", text()->default_value("0.05"), "greatest relative deviation of the computation")
-      ("seed", text()->default_value("1"), "makes another trace of the same kind")
-      ("output,o", text()->required(), "file to write")
-      ("force", "overwrite an existing file");
+  auto add = line.add_options();
+  add("processes", text()->required(), "number of processes");
+  add("steps", text()->required(), "number of steps that each process makes");
+  add("bytes", text()->default_value("8KiB"), "size of a message, or of a block of a collective operation");
+  add("compute", text()->default_value("100us"), "computation of a process in each step");
+  add("imbalance", text()->default_value("0.05"), "greatest relative deviation of the computation");
+  add("seed", text()->default_value("1"), "makes another trace of the same kind");
+  add("output,o", text()->required(), "file to write");
+  add("force", "overwrite an existing file");
   line.add_help(pattern_help());
   return line;
 }
@@ -113,7 +116,8 @@ Job job_from(const CommandLine& line) {
   Job job;
   job.pattern = find_pattern(line.text("PATTERN"));
   if (!job.pattern)
-    throw UsageError(fmt::format("generate: unknown pattern '{}'; patterns: {}", line.text("PATTERN"), pattern_names()));
+    throw UsageError(
+        fmt::format("generate: unknown pattern '{}'; patterns: {}", line.text("PATTERN"), pattern_names()));
   job.processes = static_cast<std::int32_t>(count_from(line, "processes", 1, INT32_MAX));
   if (job.processes < job.pattern->least_processes)
     throw UsageError(fmt::format("generate: {} needs at least {} processes, found {}", job.pattern->name,

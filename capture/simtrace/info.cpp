@@ -63,7 +63,8 @@ class Summing {
       OperationSum& sum = summary_.operations[static_cast<std::size_t>(s.op)];
       sum.calls += sums_[i].calls;
       sum.ticks = saturated_sum(sum.ticks, sums_[i].ticks);
-      sum.bytes = saturated_sum(sum.bytes, saturated_product(bytes_of(s), static_cast<std::int64_t>(sums_[i].calls)));
+      sum.bytes =
+          saturated_sum(sum.bytes, saturated_product(bytes_of(s), static_cast<std::int64_t>(sums_[i].calls)));
       if (!outside_of_run(info(s.op).verb)) own_ticks_ = saturated_sum(own_ticks_, sums_[i].ticks);
     }
   }
@@ -87,7 +88,9 @@ void add_processes(Summary& summary, std::int32_t first, const std::vector<trace
 
 // ---- output ----
 
-std::string joined(const std::vector<std::int32_t>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
+std::string joined(const std::vector<std::int32_t>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
 
 std::int64_t count(std::uint64_t n) { return static_cast<std::int64_t>(n); }
 
@@ -140,8 +143,8 @@ void print_text(const trace::Reader& reader, const Summary& summary, std::uint64
   for (const OpInfo& row : mpi_ops) {
     const OperationSum& sum = summary.operations[static_cast<std::size_t>(row.op)];
     if (sum.calls > 0)
-      fmt::print("{:<30} {:>15} {:>12} {:>12}\n", row.name, format_count(count(sum.calls)), time_text(sum.ticks, facts),
-                 format_bytes(sum.bytes));
+      fmt::print("{:<30} {:>15} {:>12} {:>12}\n", row.name, format_count(count(sum.calls)),
+                 time_text(sum.ticks, facts), format_bytes(sum.bytes));
   }
 }
 
@@ -183,11 +186,14 @@ std::string exact_time(std::int64_t ticks, const trace::Facts& facts) {
 void print_calls(const trace::Reader& reader, const CallRange& range) {
   const trace::Facts& facts = reader.facts();
   if (range.process >= facts.processes)
-    throw UsageError(fmt::format("info: --calls: expected a process below {}, found {}", facts.processes, range.process));
+    throw UsageError(
+        fmt::format("info: --calls: expected a process below {}, found {}", facts.processes, range.process));
   const ProcessRows rows = rows_of(reader, static_cast<std::int32_t>(range.process), 1)[0];
   CallStream stream(reader, rows);
   Window window;
-  const auto tick = [&](std::int64_t t) { return format_duration(Duration{saturated_product(t, facts.tick_ps)}); };
+  const auto tick = [&](std::int64_t t) {
+    return format_duration(Duration{saturated_product(t, facts.tick_ps)});
+  };
   std::int64_t now = 0, left = range.count;
   fmt::print("{:>10} {:>18} {:>12} {:>12}  {}\n", "call", "enter", "computation", "duration", "operation");
   while (left > 0 && stream.read(window, window_calls))
@@ -196,8 +202,9 @@ void print_calls(const trace::Reader& reader, const CallRange& range) {
       now = saturated_sum(enter, window.duration[i]);
       if (index < range.first) continue;
       left--;
-      fmt::print("{:>10} {:>18} {:>12} {:>12}  {}\n", index, exact_time(enter, facts), tick(window.computation[i]),
-                 tick(window.duration[i]), describe(stream.table()[window.signature[i]]));
+      fmt::print("{:>10} {:>18} {:>12} {:>12}  {}\n", index, exact_time(enter, facts),
+                 tick(window.computation[i]), tick(window.duration[i]),
+                 describe(stream.table()[window.signature[i]]));
     }
 }
 
@@ -206,9 +213,9 @@ void print_calls(const trace::Reader& reader, const CallRange& range) {
 constexpr struct {
   trace::Flag flag;
   const char* text;
-} flag_names[] = {{trace::any_source, "any source"},       {trace::any_tag, "any tag"},
-                  {trace::cancelled, "cancelled"},         {trace::nothing_found, "nothing found"},
-                  {trace::in_place, "in place"},           {trace::not_commutative, "not commutative"}};
+} flag_names[] = {{trace::any_source, "any source"}, {trace::any_tag, "any tag"},
+                  {trace::cancelled, "cancelled"},   {trace::nothing_found, "nothing found"},
+                  {trace::in_place, "in place"},     {trace::not_commutative, "not commutative"}};
 
 constexpr std::size_t items_shown = 16;
 
@@ -230,16 +237,20 @@ bool is_point_to_point(Verb v) {
 
 std::string items_text(const OpInfo& row, std::span<const std::int64_t> items) {
   switch (row.items) {
-    case Items::none: return "";
-    case Items::requests: return "requests " + list_text(items);
+    case Items::none:
+      return "";
+    case Items::requests:
+      return "requests " + list_text(items);
     case Items::receive_half:
-      return items.size() == 3
-                 ? fmt::format("received from {} tag {} {} B", rank_text(items[0]), rank_text(items[1]), items[2])
-                 : list_text(items);
+      return items.size() == 3 ? fmt::format("received from {} tag {} {} B", rank_text(items[0]),
+                                             rank_text(items[1]), items[2])
+                               : list_text(items);
     case Items::blocks_at_root:
     case Items::blocks:
-    case Items::blocks_twice: return items.empty() ? "" : "blocks " + list_text(items);
-    case Items::communicator: return items.empty() ? "no new communicator" : "new communicator " + list_text(items);
+    case Items::blocks_twice:
+      return items.empty() ? "" : "blocks " + list_text(items);
+    case Items::communicator:
+      return items.empty() ? "no new communicator" : "new communicator " + list_text(items);
   }
   return "";
 }
@@ -254,8 +265,10 @@ std::string describe(const trace::Signature& s) {
   if (is_point_to_point(row.verb))
     parts.push_back(fmt::format("{} {} tag {}", to ? "to" : "from", rank_text(s.peer), rank_text(s.tag)));
   if (row.rooted) parts.push_back("root " + rank_text(s.peer));
-  if (is_point_to_point(row.verb) || row.verb == Verb::collective) parts.push_back(fmt::format("{} B", s.bytes));
-  if (is_point_to_point(row.verb) || collective) parts.push_back(fmt::format("communicator {}", s.communicator));
+  if (is_point_to_point(row.verb) || row.verb == Verb::collective)
+    parts.push_back(fmt::format("{} B", s.bytes));
+  if (is_point_to_point(row.verb) || collective)
+    parts.push_back(fmt::format("communicator {}", s.communicator));
   if (s.request != trace::nobody) parts.push_back(fmt::format("request {}", s.request));
   if (const std::string items = items_text(row, s.items); !items.empty()) parts.push_back(items);
   for (const auto& [flag, text] : flag_names)
@@ -282,7 +295,8 @@ CallRange parse_call_range(const std::string& text) {
   std::istringstream in(text);
   try {
     for (std::string part; std::getline(in, part, ':'); field++) {
-      if (field == std::size(fields)) throw std::invalid_argument("expected at most three numbers, found '" + text + "'");
+      if (field == std::size(fields))
+        throw std::invalid_argument("expected at most three numbers, found '" + text + "'");
       *fields[field] = parse_count(part);
     }
     if (field == 0) throw std::invalid_argument("expected a process, found nothing");
@@ -295,8 +309,10 @@ CallRange parse_call_range(const std::string& text) {
 Exit info_command(const Arguments& arguments) {
   namespace po = boost::program_options;
   CommandLine line("info FILE [options]", "Says what a trace holds.", {"FILE"});
-  line.add_options()("json", "print JSON")
-      ("calls", po::value<std::string>()->value_name("PROCESS[:FIRST[:COUNT]]"), "print the calls of a process, one a line");
+  auto add = line.add_options();
+  add("json", "print JSON");
+  add("calls", po::value<std::string>()->value_name("PROCESS[:FIRST[:COUNT]]"),
+      "print the calls of a process, one a line");
   if (!line.parse(arguments)) return Exit::success;
   const trace::Reader reader(line.text("FILE"));
   if (line.has("calls")) {

@@ -21,10 +21,10 @@ struct OperationSum {
 
 struct Summary {
   std::array<OperationSum, mpi_ops.size()> operations{};
-  std::int64_t longest_ticks = 0;  // of a process, without the time inside MPI_Init and MPI_Finalize
-  std::vector<std::int32_t> incomplete;         // the first of the processes that did not end well
+  std::int64_t longest_ticks = 0;        // of a process, without the time inside MPI_Init and MPI_Finalize
+  std::vector<std::int32_t> incomplete;  // the first of the processes that did not end well
   std::int64_t incomplete_count = 0;
-  std::map<std::string, std::int64_t> hosts;    // processes on each
+  std::map<std::string, std::int64_t> hosts;  // processes on each
 };
 
 Summary summarize(const trace::Reader& reader);

@@ -24,7 +24,8 @@ class Membership {
 
  private:
   const std::vector<trace::Members>& communicators_;
-  std::vector<std::vector<std::int32_t>> sorted_;  // of communicators with many runs, made when first asked for
+  std::vector<std::vector<std::int32_t>>
+      sorted_;  // of communicators with many runs, made when first asked for
 };
 
 }  // namespace simreplay::simtrace

@@ -22,10 +22,13 @@ constexpr std::int64_t start_ns = 1'000'000;
 std::int64_t duration_of(const Signature& s) {
   switch (info(s.op).verb) {
     case Verb::start:
-    case Verb::finish: return start_ns;
+    case Verb::finish:
+      return start_ns;
     case Verb::post_send:
-    case Verb::post_receive: return post_ns;
-    default: return call_ns + s.bytes / bytes_per_ns;
+    case Verb::post_receive:
+      return post_ns;
+    default:
+      return call_ns + s.bytes / bytes_per_ns;
   }
 }
 
@@ -70,7 +73,9 @@ void halo(const Job& job, Script& script) {
   const auto around = neighbours(job, script.process());
   // The tag is the direction in which a message travels: it keeps apart the two messages between
   // neighbours that meet on both sides, where a dimension has one or two processes.
-  const auto tag = [](std::size_t dimension, std::size_t up) { return static_cast<std::int32_t>(2 * dimension + up); };
+  const auto tag = [](std::size_t dimension, std::size_t up) {
+    return static_cast<std::int32_t>(2 * dimension + up);
+  };
   for (std::int64_t step = 0; step < job.steps; step++) {
     script.compute(step);
     for (std::size_t d = 0; d < dimensions; d++)
@@ -125,7 +130,8 @@ constexpr Pattern table[] = {
     {"halo3d", "non-blocking exchange with 6 neighbours in a periodic grid", 1, 3, halo, nullptr},
     {"alltoall", "MPI_Alltoall", 1, 0, collective<Op::Alltoall>, nullptr},
     {"allreduce", "MPI_Allreduce", 1, 0, collective<Op::Allreduce>, nullptr},
-    {"master-worker", "process 0 answers the others, receiving from MPI_ANY_SOURCE", 2, 0, master_worker, nullptr},
+    {"master-worker", "process 0 answers the others, receiving from MPI_ANY_SOURCE", 2, 0, master_worker,
+     nullptr},
     {"random", "random messages, collectives and communicators", 1, 0, random_steps, random_communicators},
 };
 
@@ -149,7 +155,8 @@ void Script::receive(std::int32_t peer, std::int32_t tag, std::int64_t bytes, st
   call({.op = Op::Recv, .flags = flags, .peer = peer, .tag = tag, .bytes = bytes});
 }
 
-void Script::exchange(std::int32_t to, std::int64_t sent, std::int32_t from, std::int64_t received, std::int32_t tag) {
+void Script::exchange(std::int32_t to, std::int64_t sent, std::int32_t from, std::int64_t received,
+                      std::int32_t tag) {
   const std::array<std::int64_t, 3> receive_half{from, tag, received};
   call({.op = Op::Sendrecv, .peer = to, .tag = tag, .bytes = sent, .items = receive_half});
 }
@@ -161,7 +168,13 @@ void Script::collective(Op op, std::int32_t communicator, std::int32_t root, std
 
 void Script::post(Op op, std::int32_t peer, std::int32_t tag, std::int64_t bytes, std::int32_t communicator,
                   std::uint16_t flags) {
-  call({.op = op, .flags = flags, .communicator = communicator, .peer = peer, .tag = tag, .request = posted_, .bytes = bytes});
+  call({.op = op,
+        .flags = flags,
+        .communicator = communicator,
+        .peer = peer,
+        .tag = tag,
+        .request = posted_,
+        .bytes = bytes});
   posted_++;
 }
 
@@ -199,7 +212,8 @@ std::array<std::int32_t, 3> balanced_grid(std::int32_t processes, int dimensions
     if (processes % c != 0) continue;
     const std::int32_t layer = processes / c;
     for (std::int32_t b = c; std::int64_t{b} * b <= layer; b++)
-      if (const std::array<std::int32_t, 3> g{layer / b, b, c}; layer % b == 0 && shape(g) < shape(best)) best = g;
+      if (const std::array<std::int32_t, 3> g{layer / b, b, c}; layer % b == 0 && shape(g) < shape(best))
+        best = g;
   }
   return best;
 }

@@ -25,7 +25,7 @@ struct Job {
   Duration compute = std::chrono::microseconds(100);  // computation of each step
   double imbalance = 0.05;                            // its greatest deviation, relative
   std::uint64_t seed = 1;
-  std::array<std::int32_t, 3> grid{1, 1, 1};          // of the patterns with a grid; set by prepare()
+  std::array<std::int32_t, 3> grid{1, 1, 1};  // of the patterns with a grid; set by prepare()
 };
 
 /// Writes down what one process does. Times are nanoseconds, the tick of generated traces.
@@ -40,12 +40,14 @@ class Script {
 
   void send(std::int32_t peer, std::int32_t tag, std::int64_t bytes);
   void receive(std::int32_t peer, std::int32_t tag, std::int64_t bytes, std::uint16_t flags = 0);
-  void exchange(std::int32_t to, std::int64_t sent, std::int32_t from, std::int64_t received, std::int32_t tag);
+  void exchange(std::int32_t to, std::int64_t sent, std::int32_t from, std::int64_t received,
+                std::int32_t tag);
   void collective(Op op, std::int32_t communicator, std::int32_t root, std::int64_t bytes,
                   std::span<const std::int64_t> items = {});
 
   // Non-blocking calls take the slots 0, 1, 2, ...; all are free again once every open one is completed.
-  void post_send(std::int32_t peer, std::int32_t tag, std::int64_t bytes, std::int32_t communicator = trace::world_id);
+  void post_send(std::int32_t peer, std::int32_t tag, std::int64_t bytes,
+                 std::int32_t communicator = trace::world_id);
   void post_receive(std::int32_t peer, std::int32_t tag, std::int64_t bytes,
                     std::int32_t communicator = trace::world_id, std::uint16_t flags = 0);
   /// Completes the next `count` of the open requests, in the order in which they were posted.
@@ -69,9 +71,10 @@ struct Pattern {
   std::string_view name;
   std::string_view help;
   std::int32_t least_processes;
-  int dimensions;                          // of the grid of processes, 0 = none
-  void (*run)(const Job&, Script&);        // all steps of one process, between MPI_Init and MPI_Finalize
-  void (*communicators)(const Job&, std::vector<trace::Members>&);  // adds those beyond world and self; or null
+  int dimensions;                    // of the grid of processes, 0 = none
+  void (*run)(const Job&, Script&);  // all steps of one process, between MPI_Init and MPI_Finalize
+  void (*communicators)(const Job&,
+                        std::vector<trace::Members>&);  // adds those beyond world and self; or null
 };
 
 std::span<const Pattern> patterns();

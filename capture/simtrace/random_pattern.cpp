@@ -15,7 +15,19 @@ constexpr std::int32_t first_colour_id = 3;
 std::int32_t colours(const Job& job) { return std::clamp(job.processes / 3, 1, 4); }
 
 /// What a random number is for, so that decisions are independent of each other.
-enum Purpose : int { rounds, permutation, presence, size, tag, wildcard, completion, kind, operation, root, block };
+enum Purpose : int {
+  rounds,
+  permutation,
+  presence,
+  size,
+  tag,
+  wildcard,
+  completion,
+  kind,
+  operation,
+  root,
+  block
+};
 
 /// A random permutation of the processes, x -> (factor * x + shift) mod n, that every process can invert:
 /// so each knows who sends to it without asking.
@@ -26,7 +38,9 @@ class Permutation {
     while (std::gcd(factor_, n_) != 1) factor_++;
     shift_ = static_cast<std::int64_t>(scramble(h) % static_cast<std::uint64_t>(n_));
   }
-  std::int32_t to(std::int32_t from) const { return static_cast<std::int32_t>((factor_ * from + shift_) % n_); }
+  std::int32_t to(std::int32_t from) const {
+    return static_cast<std::int32_t>((factor_ * from + shift_) % n_);
+  }
   std::int32_t from(std::int32_t to) const {
     return static_cast<std::int32_t>((to + n_ - shift_) % n_ * inverse(factor_ % n_) % n_);
   }
@@ -82,13 +96,15 @@ void Step::messages() const {
   const std::int32_t self = script_.process();
   for (int round = 0; round < n; round++) {
     const std::int32_t source = along(round).from(self);
-    const auto flags = static_cast<std::uint16_t>(draw(wildcard, round, self) % 8 == 0 ? trace::any_source : 0);
+    const auto flags =
+        static_cast<std::uint16_t>(draw(wildcard, round, self) % 8 == 0 ? trace::any_source : 0);
     if (sends(round, source))
       script_.post_receive(source, tag_of(round), bytes(size, round, source), communicator_of(round), flags);
   }
   for (int round = 0; round < n; round++)
     if (sends(round, self))
-      script_.post_send(along(round).to(self), tag_of(round), bytes(size, round, self), communicator_of(round));
+      script_.post_send(along(round).to(self), tag_of(round), bytes(size, round, self),
+                        communicator_of(round));
 }
 
 void Step::complete() const {
@@ -111,22 +127,37 @@ void Step::complete() const {
 void Step::exchange() const {
   constexpr int round = 1'000;  // a permutation of its own
   const std::int32_t self = script_.process(), from = along(round).from(self);
-  script_.exchange(along(round).to(self), bytes(size, round, self), from, bytes(size, round, from), tag_of(round));
+  script_.exchange(along(round).to(self), bytes(size, round, self), from, bytes(size, round, from),
+                   tag_of(round));
 }
 
-constexpr Op operations[] = {Op::Barrier,  Op::Bcast,    Op::Reduce,   Op::Allreduce,  Op::Gather,
-                             Op::Scatter,  Op::Allgather, Op::Alltoall, Op::Scan,      Op::Exscan,
-                             Op::Reduce_scatter_block, Op::Gatherv, Op::Scatterv, Op::Allgatherv, Op::Alltoallv,
+constexpr Op operations[] = {Op::Barrier,
+                             Op::Bcast,
+                             Op::Reduce,
+                             Op::Allreduce,
+                             Op::Gather,
+                             Op::Scatter,
+                             Op::Allgather,
+                             Op::Alltoall,
+                             Op::Scan,
+                             Op::Exscan,
+                             Op::Reduce_scatter_block,
+                             Op::Gatherv,
+                             Op::Scatterv,
+                             Op::Allgatherv,
+                             Op::Alltoallv,
                              Op::Reduce_scatter};
 
 /// The lists of bytes per member grow with the square of the members: only for small communicators.
 constexpr std::int32_t most_members_of_lists = 64;
 
-std::vector<std::int64_t> Step::blocks(Items shape, std::int32_t members, std::int32_t own, bool is_root) const {
+std::vector<std::int64_t> Step::blocks(Items shape, std::int32_t members, std::int32_t own,
+                                       bool is_root) const {
   std::vector<std::int64_t> list;
   if (shape == Items::none || (shape == Items::blocks_at_root && !is_root)) return list;
   const bool twice = shape == Items::blocks_twice;
-  for (std::int32_t m = 0; m < members; m++) list.push_back(twice ? bytes(block, own, m) : bytes(block, m, m));
+  for (std::int32_t m = 0; m < members; m++)
+    list.push_back(twice ? bytes(block, own, m) : bytes(block, m, m));
   for (std::int32_t m = 0; twice && m < members; m++) list.push_back(bytes(block, m, own));
   return list;
 }
@@ -137,7 +168,8 @@ void Step::collective(std::int32_t communicator, std::int32_t first, std::int32_
   Op op = operations[draw(operation, communicator) % std::size(operations)];
   if (info(op).items != Items::none && members > most_members_of_lists) op = Op::Allreduce;
   const OpInfo& row = info(op);
-  const auto root_rank = static_cast<std::int32_t>(draw(root, communicator) % static_cast<std::uint64_t>(members));
+  const auto root_rank =
+      static_cast<std::int32_t>(draw(root, communicator) % static_cast<std::uint64_t>(members));
   const std::int32_t own = (script_.process() - first) / stride;
   const std::vector<std::int64_t> items = blocks(row.items, members, own, own == root_rank);
   std::int64_t n = op == Op::Barrier ? 0 : bytes(size, communicator);
@@ -151,10 +183,14 @@ void Step::collective(std::int32_t communicator, std::int32_t first, std::int32_
 void Step::together() const {
   const std::int32_t colour = script_.process() % colours(job_);
   switch (draw(kind) % 4) {
-    case 0: return exchange();
-    case 1: return collective(trace::world_id, 0, 1);
-    case 2: return collective(first_colour_id + colour, colour, colours(job_));
-    default: return;
+    case 0:
+      return exchange();
+    case 1:
+      return collective(trace::world_id, 0, 1);
+    case 2:
+      return collective(first_colour_id + colour, colour, colours(job_));
+    default:
+      return;
   }
 }
 

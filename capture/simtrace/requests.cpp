@@ -34,7 +34,8 @@ std::optional<Requests::Open> Requests::close(const CallName& at, std::int64_t s
 }
 
 void Requests::expect_open(const CallName& at, std::int64_t slot, FaultLog& faults) const {
-  if (!is_open(slot)) faults.add(fault_at(at, "an open request", fmt::format("slot {}, which is free", slot)));
+  if (!is_open(slot))
+    faults.add(fault_at(at, "an open request", fmt::format("slot {}, which is free", slot)));
 }
 
 Requests::Open* Requests::opened_by(std::uint64_t call, std::int32_t slot) {

@@ -36,7 +36,8 @@ class Requests {
 
  private:
   bool is_open(std::int64_t slot) const {
-    return slot >= 0 && static_cast<std::uint64_t>(slot) < slots_.size() && slots_[static_cast<std::size_t>(slot)].is_open;
+    return slot >= 0 && static_cast<std::uint64_t>(slot) < slots_.size() &&
+           slots_[static_cast<std::size_t>(slot)].is_open;
   }
 
   std::vector<Open> slots_;

@@ -15,6 +15,7 @@ struct Objection {
 };
 
 /// `inter`: the communicator is an intercommunicator, where roots and lists follow other rules.
-std::optional<Objection> object_to(const trace::Signature& s, std::int32_t process, bool inter, Membership& members);
+std::optional<Objection> object_to(const trace::Signature& s, std::int32_t process, bool inter,
+                                   Membership& members);
 
 }  // namespace simreplay::simtrace

@@ -43,7 +43,9 @@ struct Walker {
 class Verifier {
  public:
   Verifier(const trace::Reader& reader, std::size_t shown)
-      : reader_(reader), faults_(reader.path(), shown), members_(reader.communicators()),
+      : reader_(reader),
+        faults_(reader.path(), shown),
+        members_(reader.communicators()),
         collectives_(reader.communicators(), reader.facts().processes),
         most_ticks_(time_limit.time_since_epoch().count() / reader.facts().tick_ps) {}
 
@@ -73,7 +75,7 @@ class Verifier {
   Window window_;
   std::vector<ProcessRows> rows_;
   std::vector<bool> complete_;
-  std::vector<std::unique_ptr<Walker>> walkers_;                  // of the processes under way
+  std::vector<std::unique_ptr<Walker>> walkers_;                     // of the processes under way
   std::set<std::pair<std::int32_t, std::uint64_t>> freed_receives_;  // by process and call: never completed
 };
 
@@ -98,7 +100,9 @@ Verdict Verifier::run() {
     const std::size_t p = turns.top().second;
     turns.pop();
     std::unique_ptr<Walker>& walker = walkers_[p];
-    if (!walker) walker = std::make_unique<Walker>(Walker{CallStream(reader_, rows_[p]), {}, 0, complete_[p], false, false, {}});
+    if (!walker)
+      walker = std::make_unique<Walker>(
+          Walker{CallStream(reader_, rows_[p]), {}, 0, complete_[p], false, false, {}});
     walk(*walker);
     if (!walker->stream.at_end()) {
       turns.push({walker->time, p});
@@ -109,8 +113,8 @@ Verdict Verifier::run() {
   }
   report_unmatched();
   collectives_.expect_all_complete(faults_);
-  return {reader_.facts().processes, static_cast<std::int64_t>(reader_.extent().calls), messages_, faults_.count(),
-          faults_.shown()};
+  return {reader_.facts().processes, static_cast<std::int64_t>(reader_.extent().calls), messages_,
+          faults_.count(), faults_.shown()};
 }
 
 void Verifier::walk(Walker& walker) {
@@ -126,15 +130,18 @@ void Verifier::walk(Walker& walker) {
   }
 }
 
-void Verifier::check_time(Walker& walker, const CallName& at, std::int64_t computation, std::int64_t duration) {
+void Verifier::check_time(Walker& walker, const CallName& at, std::int64_t computation,
+                          std::int64_t duration) {
   if (computation < 0 || duration < 0) [[unlikely]] {
     const bool before = computation < 0;
     faults_.add(fault_at(at, "times that ascend",
-                         fmt::format("a {} of {} ticks", before ? "computation" : "duration", before ? computation : duration)));
+                         fmt::format("a {} of {} ticks", before ? "computation" : "duration",
+                                     before ? computation : duration)));
     return;
   }
   if (walker.time_is_lost) return;
-  if (computation > most_ticks_ - walker.time || duration > most_ticks_ - walker.time - computation) [[unlikely]] {
+  if (computation > most_ticks_ - walker.time || duration > most_ticks_ - walker.time - computation)
+      [[unlikely]] {
     faults_.add(fault_at(at, fmt::format("times below {} ticks", most_ticks_), "later ones"));
     walker.time_is_lost = true;
     return;
@@ -163,21 +170,29 @@ void Verifier::call(Walker& walker, const CallName& at, const Signature& s) {
     case Verb::post_send:
       if (s.request >= 0) walker.requests.open(at, s.request, faults_);
       [[fallthrough]];
-    case Verb::send: return send(at, s);
+    case Verb::send:
+      return send(at, s);
     case Verb::post_receive:
       if (s.request >= 0) walker.requests.open(at, s.request, faults_);
       [[fallthrough]];
     case Verb::receive:
-      return receive({s.peer, at.process, s.communicator, s.tag}, {at.call, s.bytes, s.request, s.op}, s.flags);
+      return receive({s.peer, at.process, s.communicator, s.tag}, {at.call, s.bytes, s.request, s.op},
+                     s.flags);
     case Verb::complete:
-    case Verb::release: return close(walker, at, s);
-    case Verb::cancel: return walker.requests.expect_open(at, s.items[0], faults_);
+    case Verb::release:
+      return close(walker, at, s);
+    case Verb::cancel:
+      return walker.requests.expect_open(at, s.items[0], faults_);
     case Verb::collective:
-    case Verb::create: return collectives_.add(at, s, faults_);
-    case Verb::finish: walker.finished = true; return;
+    case Verb::create:
+      return collectives_.add(at, s, faults_);
+    case Verb::finish:
+      walker.finished = true;
+      return;
     case Verb::start:
     case Verb::probe:
-    case Verb::local: return;
+    case Verb::local:
+      return;
   }
 }
 
@@ -196,19 +211,22 @@ void Verifier::receive(const Channel& channel, const Half& half, std::uint16_t f
 }
 
 void fault_of_size(const CallName& at, const Requests::Shortfall& s, FaultLog& faults) {
-  faults.add(fault_at(at, fmt::format("the {} bytes that process {} sent in call {}", s.sent, s.sender, s.sending_call),
-                      fmt::format("{} bytes", s.received)));
+  faults.add(fault_at(
+      at, fmt::format("the {} bytes that process {} sent in call {}", s.sent, s.sender, s.sending_call),
+      fmt::format("{} bytes", s.received)));
 }
 
 void Verifier::matched(const Channel& channel, const Half& sent, const Half& received) {
   messages_++;
-  if (sent.bytes == received.bytes) [[likely]] return;
+  if (sent.bytes == received.bytes) [[likely]]
+    return;
   const CallName at{channel.destination, received.call, received.op};
   const Requests::Shortfall shortfall{received.bytes, sent.bytes, channel.source, sent.call};
   // A non-blocking receive that never completes has not got all bytes of its message.
   if (received.bytes < sent.bytes && received.request >= 0) {
     Walker* receiver = walkers_[static_cast<std::size_t>(channel.destination)].get();
-    if (Requests::Open* open = receiver ? receiver->requests.opened_by(received.call, received.request) : nullptr) {
+    if (Requests::Open* open =
+            receiver ? receiver->requests.opened_by(received.call, received.request) : nullptr) {
       open->shortfall = shortfall;
       return;
     }
@@ -224,7 +242,8 @@ void Verifier::close(Walker& walker, const CallName& at, const Signature& s) {
     if (!open) continue;
     if (completes && open->shortfall)
       fault_of_size({walker.process(), open->call, open->op}, *open->shortfall, faults_);
-    if (!completes && info(open->op).verb == Verb::post_receive) freed_receives_.insert({walker.process(), open->call});
+    if (!completes && info(open->op).verb == Verb::post_receive)
+      freed_receives_.insert({walker.process(), open->call});
   }
 }
 
@@ -233,11 +252,11 @@ void Verifier::report_unmatched() {
   for (const auto& [channel, side, half] : channels_.open()) {
     const bool is_send = side == Side::send;
     const CallName at{is_send ? channel.source : channel.destination, half.call, half.op};
-    faults_.add(fault_at(at,
-                         fmt::format("{} process {} (communicator {}, tag {})",
-                                     is_send ? "a receive by" : "a send from",
-                                     is_send ? channel.destination : channel.source, channel.communicator, channel.tag),
-                         "none"));
+    faults_.add(fault_at(
+        at,
+        fmt::format("{} process {} (communicator {}, tag {})", is_send ? "a receive by" : "a send from",
+                    is_send ? channel.destination : channel.source, channel.communicator, channel.tag),
+        "none"));
   }
 }
 
@@ -252,23 +271,26 @@ void Verifier::finish(const Walker& walker) {
 
 }  // namespace
 
-Verdict verify(const trace::Reader& reader, std::size_t faults_shown) { return Verifier(reader, faults_shown).run(); }
+Verdict verify(const trace::Reader& reader, std::size_t faults_shown) {
+  return Verifier(reader, faults_shown).run();
+}
 
 Exit verify_command(const Arguments& arguments) {
-  CommandLine line("verify FILE", "Checks that messages, requests, collective operations and times fit together.",
-                   {"FILE"});
+  CommandLine line("verify FILE",
+                   "Checks that messages, requests, collective operations and times fit together.", {"FILE"});
   if (!line.parse(arguments)) return Exit::success;
   const Verdict v = verify(trace::Reader(line.text("FILE")));
   if (v.faults == 0) {
-    fmt::print("verified: {} processes, {} calls, {} messages\n", format_count(v.processes), format_count(v.calls),
-               format_count(v.messages));
+    fmt::print("verified: {} processes, {} calls, {} messages\n", format_count(v.processes),
+               format_count(v.calls), format_count(v.messages));
     return Exit::success;
   }
   for (const std::string& text : v.shown) report(text, Exit::fault);
   const auto more = v.faults - static_cast<std::int64_t>(v.shown.size());
-  return report(more > 0 ? fmt::format("{} faults, {} of them not shown", format_count(v.faults), format_count(more))
-                         : fmt::format("{} fault{}", v.faults, v.faults == 1 ? "" : "s"),
-                Exit::fault);
+  return report(
+      more > 0 ? fmt::format("{} faults, {} of them not shown", format_count(v.faults), format_count(more))
+               : fmt::format("{} fault{}", v.faults, v.faults == 1 ? "" : "s"),
+      Exit::fault);
 }
 
 }  // namespace simreplay::simtrace

@@ -110,7 +110,9 @@ TEST_CASE("files that are no traces are named with what they are") {
     write_small_trace(path);
     CHECK(message_of(path).empty());
     set_version(path, 99);
-    CHECK_THAT(message_of(path), Equals(path + ": expected format version up to 1, found version 99; a newer simreplay reads it"));
+    CHECK_THAT(
+        message_of(path),
+        Equals(path + ": expected format version up to 1, found version 99; a newer simreplay reads it"));
   });
   CHECK_THAT(printed, Equals(""));
 }
@@ -142,7 +144,8 @@ TEST_CASE("any bytes give a trace or an error", "[fuzz]") {
   const std::string printed = stderr_during(folder.file("stderr"), [&] {
     for (int i = 0; i < 3'000; i++) {
       std::string bytes = content;
-      for (unsigned n = 1 + random() % 4; n > 0; n--) bytes[random() % bytes.size()] = static_cast<char>(random());
+      for (unsigned n = 1 + random() % 4; n > 0; n--)
+        bytes[random() % bytes.size()] = static_cast<char>(random());
       test::write_content(changed, bytes);
       try {
         read_all(changed);

@@ -14,7 +14,8 @@ TEST_CASE("a fault names file, process, call, expected, found and remedy") {
                     .expected = "an open request",
                     .found = "none",
                     .remedy = "was capture on?"};
-  CHECK(to_string(fault) == "t.h5: process 17, call 4211 (MPI_Wait): expected an open request, found none; was capture on?");
+  CHECK(to_string(fault) ==
+        "t.h5: process 17, call 4211 (MPI_Wait): expected an open request, found none; was capture on?");
   const Error error(fault);
   CHECK(error.what() == to_string(fault));
   CHECK(error.fault().call == 4211);
@@ -24,7 +25,8 @@ TEST_CASE("what is unknown is left out of the message") {
   CHECK(to_string({.file = "m.ini", .line = 3, .problem = "unknown key"}) == "m.ini:3: unknown key");
   CHECK(to_string({.problem = "not enough memory"}) == "not enough memory");
   CHECK(to_string({.process = 2, .problem = "has no calls"}) == "process 2: has no calls");
-  CHECK(to_string({.file = "t.h5", .operation = "MPI_Send", .expected = "a peer"}) == "t.h5: MPI_Send: expected a peer");
+  CHECK(to_string({.file = "t.h5", .operation = "MPI_Send", .expected = "a peer"}) ==
+        "t.h5: MPI_Send: expected a peer");
 }
 
 TEST_CASE("operations are found by their names") {

@@ -61,7 +61,8 @@ std::vector<Calls> list(C&&... calls) {
   return all;
 }
 
-void write(const std::string& path, const std::vector<Calls>& processes, const std::vector<Members>& communicators) {
+void write(const std::string& path, const std::vector<Calls>& processes,
+           const std::vector<Members>& communicators) {
   Facts facts;
   facts.command = "./app -n 3";
   facts.mpi_library = "Open MPI";
@@ -76,7 +77,8 @@ void write(const std::string& path, const std::vector<Calls>& processes, const s
     encoder.begin(static_cast<std::int32_t>(p));
     for (const Call& c : processes[p].calls) encoder.add(c.signature, c.computation, c.duration);
     encoder.end();
-    writer.end_process({.complete = p % 3 != 1, .overhead_ps = static_cast<std::int64_t>(p) * 7,
+    writer.end_process({.complete = p % 3 != 1,
+                        .overhead_ps = static_cast<std::int64_t>(p) * 7,
                         .host = p % 2 == 0 ? "even" : "odd"});
   }
   writer.commit(communicators);
@@ -136,7 +138,8 @@ TEST_CASE("every column comes back as it was written") {
   const std::string path = folder.file("t.h5");
   std::vector<Calls> processes;
   for (std::uint64_t p = 0; p < 7; p++) processes.push_back(random_calls(p, 7, p == 3 ? 0 : 2'000));
-  const std::vector<Members> communicators{Members::world(7), {}, Members::of(std::vector<std::int32_t>{6, 4, 2, 0, 1})};
+  const std::vector<Members> communicators{
+      Members::world(7), {}, Members::of(std::vector<std::int32_t>{6, 4, 2, 0, 1})};
   write(path, processes, communicators);
 
   const Reader reader(path);
@@ -167,7 +170,8 @@ TEST_CASE("a process with more signatures than fit goes on in another segment") 
   Calls calls;
   const auto distinct = static_cast<std::int64_t>(signatures_per_segment) + 10;
   for (int round = 0; round < 2; round++)
-    for (std::int64_t i = 0; i < distinct; i++) calls.add({.op = Op::Send, .peer = 0, .bytes = i}, {i, i + 1}, i, 1);
+    for (std::int64_t i = 0; i < distinct; i++)
+      calls.add({.op = Op::Send, .peer = 0, .bytes = i}, {i, i + 1}, i, 1);
   const std::vector<Calls> all = list(std::move(calls), random_calls(1, 2, 10));
   write(path, all, {Members::world(2), {}});
 
@@ -180,7 +184,8 @@ TEST_CASE("calls that repeat share a signature") {
   const test::ScratchFolder folder;
   const std::string path = folder.file("t.h5");
   Calls calls;
-  for (std::int64_t i = 0; i < 100'000; i++) calls.add({.op = i % 2 == 0 ? Op::Send : Op::Recv, .peer = 0}, {}, i, 1);
+  for (std::int64_t i = 0; i < 100'000; i++)
+    calls.add({.op = i % 2 == 0 ? Op::Send : Op::Recv, .peer = 0}, {}, i, 1);
   const std::vector<Calls> all = list(std::move(calls));
   write(path, all, {Members::world(1), {}});
   const Reader reader(path);

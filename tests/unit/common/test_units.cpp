@@ -46,7 +46,8 @@ TEST_CASE("a ratio times a number is exact and rounded up, whatever the magnitud
   std::mt19937_64 random(20240607);
   const auto any = [&](unsigned most_bits) { return random() >> (64 - 1 - random() % most_bits); };
   for (int i = 0; i < 50'000; i++) check_exact(any(63), any(63), 1 + any(63));
-  for (int i = 0; i < 50'000; i++) check_exact(any(40), any(32), 1 + any(20));  // the magnitudes of real machines
+  for (int i = 0; i < 50'000; i++)
+    check_exact(any(40), any(32), 1 + any(20));  // the magnitudes of real machines
 }
 
 TEST_CASE("a ratio is exact where n times the numerator is a multiple of the denominator, or one beside it") {
@@ -62,7 +63,8 @@ TEST_CASE("a ratio at the edges of its range") {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   for (const std::uint64_t n : {std::uint64_t{0}, std::uint64_t{1}, most / 2, most / 2 + 1, most - 1, most})
     for (const std::uint64_t numerator : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, most})
-      for (const std::uint64_t denominator : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, most - 1, most})
+      for (const std::uint64_t denominator :
+           {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, most - 1, most})
         check_exact(n, numerator, denominator);
   CHECK_THROWS_AS(Ratio(1, 0), std::domain_error);
   CHECK(Ratio().times(std::int64_t{1} << 40) == 0);
@@ -108,12 +110,16 @@ TEST_CASE("what is wrong with a quantity is said with what was expected") {
   CHECK_THAT(message_of([] { parse_duration("12 parsecs"); }),
              Equals("expected a time such as 1.2us (units: ps ns us ms s min h), found '12 parsecs'"));
   CHECK_THAT(message_of([] { parse_duration(""); }), Equals("expected a time such as 1.2us, found ''"));
-  CHECK_THAT(message_of([] { parse_duration("-1us"); }), Equals("expected a time such as 1.2us, found '-1us'"));
-  CHECK_THAT(message_of([] { parse_duration("1000000h"); }), Catch::Matchers::ContainsSubstring("found '1000000h'"));
+  CHECK_THAT(message_of([] { parse_duration("-1us"); }),
+             Equals("expected a time such as 1.2us, found '-1us'"));
+  CHECK_THAT(message_of([] { parse_duration("1000000h"); }),
+             Catch::Matchers::ContainsSubstring("found '1000000h'"));
   CHECK_THAT(message_of([] { parse_bytes("3XB"); }),
              Equals("expected a size such as 4KiB (units: B kB MB GB TB KiB MiB GiB TiB), found '3XB'"));
-  CHECK_THAT(message_of([] { parse_ratio("0"); }), Equals("expected a plain number above 0 such as 2 or 0.5, found '0'"));
-  CHECK_THAT(message_of([] { parse_ratio("2x"); }), Equals("expected a plain number above 0 such as 2 or 0.5, found '2x'"));
+  CHECK_THAT(message_of([] { parse_ratio("0"); }),
+             Equals("expected a plain number above 0 such as 2 or 0.5, found '0'"));
+  CHECK_THAT(message_of([] { parse_ratio("2x"); }),
+             Equals("expected a plain number above 0 such as 2 or 0.5, found '2x'"));
   CHECK_THAT(message_of([] { parse_count("1.5"); }), Equals("expected a whole number, found '1.5'"));
   CHECK_THAT(message_of([] { parse_per_byte("0GB/s"); }), Equals("expected a rate above 0, found '0GB/s'"));
   CHECK_THROWS_AS(parse_bytes("1e300"), std::invalid_argument);

@@ -24,7 +24,8 @@ TEST_CASE("damaged traces are refused or have faults, and nothing crashes", "[fu
   int refused = 0, faulty = 0, other = 0;
   for (int i = 0; i < 1'000; i++) {
     std::string bytes = content;
-    for (unsigned n = 1 + random() % 8; n > 0; n--) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (unsigned n = 1 + random() % 8; n > 0; n--)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     test::write_content(changed, bytes);
     try {
       const trace::Reader sound(whole), reader(changed);
@@ -49,7 +50,9 @@ TEST_CASE("values of a trace that make no sense", "[fuzz]") {
     facts.processes = job.processes;
     trace::Writer writer(path, facts);
     trace::Encoder encoder(writer);
-    const auto any = [&] { return static_cast<std::int64_t>(random() >> (random() % 64)) - static_cast<std::int64_t>(random() % 4); };
+    const auto any = [&] {
+      return static_cast<std::int64_t>(random() >> (random() % 64)) - static_cast<std::int64_t>(random() % 4);
+    };
     const auto small = [&] { return static_cast<std::int32_t>(random() % 6) - 2; };
     for (std::int32_t p = 0; p < job.processes; p++) {
       writer.begin_process();

@@ -96,8 +96,10 @@ TEST_CASE("calls are described with the arguments that they have") {
   const std::vector<std::int64_t> half{3, 4, 5}, slots{0, 1, 2};
   CHECK(describe({.op = Op::Isend, .peer = 7, .tag = 3, .request = 2, .bytes = 8}) ==
         "MPI_Isend, to 7 tag 3, 8 B, communicator 0, request 2");
-  CHECK(describe({.op = Op::Recv, .flags = trace::any_source, .communicator = 4, .peer = 7, .tag = 3, .bytes = 8}) ==
-        "MPI_Recv, from 7 tag 3, 8 B, communicator 4, any source");
+  CHECK(
+      describe(
+          {.op = Op::Recv, .flags = trace::any_source, .communicator = 4, .peer = 7, .tag = 3, .bytes = 8}) ==
+      "MPI_Recv, from 7 tag 3, 8 B, communicator 4, any source");
   CHECK(describe({.op = Op::Sendrecv, .peer = -1, .tag = 0, .items = half}) ==
         "MPI_Sendrecv, to none tag 0, 0 B, communicator 0, received from 3 tag 4 5 B");
   CHECK(describe({.op = Op::Waitall, .items = slots}) == "MPI_Waitall, requests [0 1 2]");
@@ -109,5 +111,6 @@ TEST_CASE("ranges of calls") {
   const CallRange all = parse_call_range("3"), some = parse_call_range("3:10:20");
   CHECK((all.process == 3 && all.first == 0 && all.count == INT64_MAX));
   CHECK((some.process == 3 && some.first == 10 && some.count == 20));
-  for (const char* wrong : {"", "x", "1:2:3:4", "1:-2", "1::2"}) CHECK_THROWS_AS(parse_call_range(wrong), UsageError);
+  for (const char* wrong : {"", "x", "1:2:3:4", "1:-2", "1::2"})
+    CHECK_THROWS_AS(parse_call_range(wrong), UsageError);
 }

@@ -36,13 +36,15 @@ Summed generated(const Job& job) {
 TEST_CASE("patterns make as many calls, messages and bytes as their definitions say") {
   // Calls and messages of all processes, for P processes and S steps.
   const auto [name, calls, messages] = GENERATE(table<std::string, int (*)(int, int), int (*)(int, int)>({
-      {"pingpong", [](int p, int s) { return 2 * (p / 2) * 2 * s + 2 * p; }, [](int p, int s) { return p / 2 * 2 * s; }},
+      {"pingpong", [](int p, int s) { return 2 * (p / 2) * 2 * s + 2 * p; },
+       [](int p, int s) { return p / 2 * 2 * s; }},
       {"ring", [](int p, int s) { return p * (s + 2); }, [](int p, int s) { return p * s; }},
       {"halo2d", [](int p, int s) { return p * (9 * s + 2); }, [](int p, int s) { return 4 * p * s; }},
       {"halo3d", [](int p, int s) { return p * (13 * s + 2); }, [](int p, int s) { return 6 * p * s; }},
       {"alltoall", [](int p, int s) { return p * (s + 2); }, [](int, int) { return 0; }},
       {"allreduce", [](int p, int s) { return p * (s + 2); }, [](int, int) { return 0; }},
-      {"master-worker", [](int p, int s) { return 4 * (p - 1) * s + 2 * p; }, [](int p, int s) { return 2 * (p - 1) * s; }},
+      {"master-worker", [](int p, int s) { return 4 * (p - 1) * s + 2 * p; },
+       [](int p, int s) { return 2 * (p - 1) * s; }},
   }));
   for (const int processes : {1, 2, 3, 8, 12, 27})
     for (const int steps : {1, 5}) {
@@ -79,19 +81,20 @@ TEST_CASE("a random trace of more processes than one list of blocks can hold") {
 
 TEST_CASE("grids are as cubic as possible") {
   using Grid = std::array<std::int32_t, 3>;
-  const auto [processes, dimensions, expected] = GENERATE(table<std::int32_t, int, Grid>({{1, 3, {1, 1, 1}},
-                                                                                          {2, 3, {2, 1, 1}},
-                                                                                          {7, 3, {7, 1, 1}},
-                                                                                          {8, 3, {2, 2, 2}},
-                                                                                          {12, 3, {3, 2, 2}},
-                                                                                          {16, 3, {4, 2, 2}},
-                                                                                          {27, 3, {3, 3, 3}},
-                                                                                          {60, 3, {5, 4, 3}},
-                                                                                          {1024, 3, {16, 8, 8}},
-                                                                                          {1'000'000, 3, {100, 100, 100}},
-                                                                                          {12, 2, {4, 3, 1}},
-                                                                                          {16, 2, {4, 4, 1}},
-                                                                                          {13, 2, {13, 1, 1}}}));
+  const auto [processes, dimensions, expected] =
+      GENERATE(table<std::int32_t, int, Grid>({{1, 3, {1, 1, 1}},
+                                               {2, 3, {2, 1, 1}},
+                                               {7, 3, {7, 1, 1}},
+                                               {8, 3, {2, 2, 2}},
+                                               {12, 3, {3, 2, 2}},
+                                               {16, 3, {4, 2, 2}},
+                                               {27, 3, {3, 3, 3}},
+                                               {60, 3, {5, 4, 3}},
+                                               {1024, 3, {16, 8, 8}},
+                                               {1'000'000, 3, {100, 100, 100}},
+                                               {12, 2, {4, 3, 1}},
+                                               {16, 2, {4, 4, 1}},
+                                               {13, 2, {13, 1, 1}}}));
   CAPTURE(processes, dimensions);
   CHECK(balanced_grid(processes, dimensions) == expected);
 }
