@@ -2,7 +2,7 @@
 //
 //   capture_cost [calls]
 //
-// Prints "name ns_per_call" for calls that MPI itself finishes in a few nanoseconds. of many short rounds the
+// Prints "name ns_per_call" for calls that MPI itself finishes in a few nanoseconds. Of many short rounds the
 // fastest counts: all disturbances make a round slower.
 
 #include <mpi.h>

@@ -118,7 +118,7 @@ void exchanges() {
 
 /// A column of a matrix, nothing, and a message to oneself.
 void types_and_sizes() {
-  std::vector<double> matrix(20, rank);
+  std::vector<double> matrix(32, rank);  // two columns of 4, 5 apart, one behind the other
   MPI_Datatype column;
   MPI_Type_vector(4, 1, 5, MPI_DOUBLE, &column);
   MPI_Type_commit(&column);

@@ -8,7 +8,8 @@
 
 namespace simreplay::test {
 
-inline simtrace::Job job_of(std::string_view pattern, std::int32_t processes, std::int64_t steps, std::uint64_t seed = 1) {
+inline simtrace::Job job_of(std::string_view pattern, std::int32_t processes, std::int64_t steps,
+                            std::uint64_t seed = 1) {
   simtrace::Job job;
   job.pattern = simtrace::find_pattern(pattern);
   job.processes = processes;

@@ -15,7 +15,8 @@ class ScratchFolder {
  public:
   ScratchFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "simreplay-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder for the test: " + name);
+    if (mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error("cannot make a folder for the test: " + name);
     folder_ = name;
   }
   ~ScratchFolder() {
