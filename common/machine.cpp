@@ -1,5 +1,6 @@
 #include "common/machine.hpp"
 
+#include <boost/program_options.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // The computer to predict. A machine file is INI; every key is also a command line option of the same
 // name, and one table drives reading, checking, help and documentation.
 
-#include <boost/program_options.hpp>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -11,6 +10,10 @@
 #include <vector>
 
 #include "common/units.hpp"
+
+namespace boost::program_options {
+class options_description;
+}
 
 namespace simreplay {
 

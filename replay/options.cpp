@@ -1,5 +1,6 @@
 #include "replay/options.hpp"
 
+#include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <mpi.h>
