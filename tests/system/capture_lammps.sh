@@ -38,3 +38,12 @@ for line in open(sys.argv[1]):
 wrong = {k: v for k, v in balance.items() if v}
 sys.exit(f"sent and received differ: {wrong}" if wrong or not balance else 0)
 PY
+
+# The prediction is the same to the last bit for any number of ranks, and the trace is sound.
+PATH=$SIMREPLAY_BIN:$PATH
+simtrace verify trace.h5
+for ranks in 1 2 3 4; do
+  "$MPIRUN" -np $ranks simreplay trace.h5 --machine infiniband-edr -o predicted.$ranks.h5 --json $ranks.json >/dev/null
+  cmp predicted.1.h5 predicted.$ranks.h5
+  diff <(grep predicted_ps 1.json) <(grep predicted_ps $ranks.json)
+done

@@ -5,11 +5,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -68,7 +70,7 @@ bool write(SpoolWriter& writer, std::int64_t number, std::uint32_t items = 0) {
 struct Found {
   std::vector<std::int64_t> numbers;
   std::size_t words = 0, own_times = 0;
-  bool whole = false;
+  bool whole = false, sound = true;
 };
 
 Found read(const std::string& path) {
@@ -81,14 +83,16 @@ Found read(const std::string& path) {
     }
     found.numbers.push_back(record.bytes);
     found.words += items.size();
-    for (const std::int64_t item : items) CHECK(item == record.bytes);
+    found.sound = found.sound && std::ranges::count(items, record.bytes) == std::ssize(items);
   });
+  CHECK(found.sound);
   return found;
 }
 
 void check_numbers(const Found& found, std::int64_t count) {
-  REQUIRE(found.numbers.size() == static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; i++) REQUIRE(found.numbers[static_cast<std::size_t>(i)] == i);
+  std::vector<std::int64_t> expected(static_cast<std::size_t>(count));
+  std::iota(expected.begin(), expected.end(), 0);
+  CHECK((found.numbers == expected));  // in parentheses: a difference is not printed number by number
 }
 
 }  // namespace
@@ -112,21 +116,21 @@ TEST_CASE("a handle map agrees with a map of queues") {
   HandleMap<const void*, int> map;
   std::map<const void*, std::deque<int>> model;
   std::mt19937 random(1);
-  for (int i = 0; i < 200'000; i++) {
+  int differences = 0;
+  for (int i = 0; i < 50'000; i++) {
     // Few handles at aligned addresses, as MPI libraries give them.
     const auto* handle = reinterpret_cast<const void*>(std::uintptr_t{0x1000} + 448 * (random() % 300));
+    std::deque<int>& queue = model[handle];
     if (random() % 2 == 0) {
       map.push(handle, i);
-      model[handle].push_back(i);
-    } else {
-      std::deque<int>& queue = model[handle];
-      const auto value = map.pop(handle);
-      REQUIRE(value.has_value() == !queue.empty());
-      if (!value) continue;
-      REQUIRE(*value == queue.front());
-      queue.pop_front();
+      queue.push_back(i);
+      continue;
     }
+    const int expected = queue.empty() ? -1 : queue.front();
+    if (!queue.empty()) queue.pop_front();
+    differences += map.pop(handle).value_or(-1) != expected ? 1 : 0;
   }
+  CHECK(differences == 0);
 }
 
 TEST_CASE("a spool gives back what was written, in order") {
