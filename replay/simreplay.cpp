@@ -28,8 +28,10 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted) : wanted_(wanted && stderr_is_watched()), start_(Clock::now()), last_(start_) {}
-  ~ProgressLine() {
+  ~ProgressLine() { clear(); }
+  void clear() {
     if (shown_) std::fprintf(stderr, "\r%*s\r", width, "");
+    shown_ = false;
   }
   void operator()(double share, TimePoint now) {
     if (!wanted_ || seconds_since(last_) < 0.5 || seconds_since(start_) < 2) return;
@@ -84,6 +86,7 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
   });
 
   const engine::Outcome outcome = engine->run();
+  progress.clear();
   report::Summary summary = report::gather(outcome, options.trace, trace->facts(), MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     if (predicted) predicted->commit();

@@ -16,12 +16,12 @@ using Model = Machine::Model;
 /// Costs from a size on; names are those of docs/models/costs.md.
 struct RangeCosts {
   std::int64_t from_bytes = 0;
-  Line send;             // A, B
+  Line send;                  // A, B
   double send_epilog = 0;     // C
   double receive_prolog = 0;  // E
-  Line receive;          // H, R
-  Line network;          // L, per byte of the way
-  Line gap;              // g, G
+  Line receive;               // H, R
+  Line network;               // L, per byte of the way
+  Line gap;                   // g, G
 };
 
 std::vector<Point> column(const Way& way, const Range& range, Column of, Model model) {
@@ -66,7 +66,8 @@ RangeCosts fit_rendezvous(const Way& way, const Range& range, double latency_ns,
   const auto points = [&](Column of) { return column(way, range, of, model); };
   const Line whole = fit_line(points(Column::half_round_trip));
   const Line release = fit_line(points(Column::release));
-  c.gap = fit_line(points(Column::gap), {Bounds::none, model == Model::loggops ? whole.ns_per_byte : Bounds::none});
+  c.gap = fit_line(points(Column::gap),
+                   {Bounds::none, model == Model::loggops ? whole.ns_per_byte : Bounds::none});
   c.send.ns = fit_line(points(Column::send), {whole.ns / 2, 0}).ns;
   // The latency is the one of small messages; what more there is belongs to answering and receiving, but a
   // stream must be able to keep its pace.
@@ -87,12 +88,13 @@ RangeCosts fit_rendezvous(const Way& way, const Range& range, double latency_ns,
 
 std::string time_text(double ns) {
   const auto ps = static_cast<std::int64_t>(std::llround(std::max(ns, 0.0) * 1e3));
-  return ps == 0 ? "0" : ps < 1'000'000 ? fmt::format("{}ns", static_cast<double>(ps) / 1e3)
-                                        : fmt::format("{:.7g}us", static_cast<double>(ps) / 1e6);
+  return ps == 0          ? "0"
+         : ps < 1'000'000 ? fmt::format("{}ns", static_cast<double>(ps) / 1e3)
+                          : fmt::format("{:.7g}us", static_cast<double>(ps) / 1e6);
 }
 
 std::string per_byte_text(double ns_per_byte) {
-  return ns_per_byte < 1e-7 ? "0" : fmt::format("{:.5f}ps/B", ns_per_byte * 1e3);
+  return ns_per_byte < 1e-6 ? "0" : fmt::format("{:.7g}ps/B", ns_per_byte * 1e3);
 }
 
 /// "0.3us, 4096: 1.2us": repeated values are said once.
@@ -129,11 +131,14 @@ Settings fit_costs(const Way& way, Model model) {
       {"send.epilog", by_size(all, [](const RangeCosts& r) { return time_text(r.send_epilog); })},
       {"receive.prolog", by_size(all, [](const RangeCosts& r) { return time_text(r.receive_prolog); })},
       {"receive.epilog", by_size(all, [](const RangeCosts& r) { return time_text(r.receive.ns); })},
-      {"receive.per-byte", by_size(all, [](const RangeCosts& r) { return per_byte_text(r.receive.ns_per_byte); })},
+      {"receive.per-byte",
+       by_size(all, [](const RangeCosts& r) { return per_byte_text(r.receive.ns_per_byte); })},
       {"network.latency", by_size(all, [](const RangeCosts& r) { return time_text(r.network.ns); })},
-      {"network.per-byte", by_size(all, [](const RangeCosts& r) { return per_byte_text(r.network.ns_per_byte); })},
+      {"network.per-byte",
+       by_size(all, [](const RangeCosts& r) { return per_byte_text(r.network.ns_per_byte); })},
       {"network.gap", by_size(all, [](const RangeCosts& r) { return time_text(r.gap.ns); })},
-      {"network.gap-per-byte", by_size(all, [](const RangeCosts& r) { return per_byte_text(r.gap.ns_per_byte); })},
+      {"network.gap-per-byte",
+       by_size(all, [](const RangeCosts& r) { return per_byte_text(r.gap.ns_per_byte); })},
   };
   std::erase_if(s, [](const auto& setting) { return setting.second == "0"; });
   if (way.eager_limit) s["network.eager-limit"] = std::to_string(*way.eager_limit);

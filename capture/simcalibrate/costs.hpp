@@ -1,5 +1,6 @@
 #pragma once
-// From measured times to the costs of a machine file, and back: what a machine predicts for what was measured.
+// From measured times to the costs of a machine file, and back: what a machine predicts for what was
+// measured.
 
 #include <cstdint>
 #include <map>

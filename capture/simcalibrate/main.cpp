@@ -20,6 +20,7 @@ namespace po = boost::program_options;
 struct Options {
   std::string output = "here.ini", json;
   bool force = false, quick = false;
+  double quantile = calibrate::low_quantile;
   std::string text;  // --help or --version: to be printed instead
 };
 
@@ -27,10 +28,13 @@ Options parse_options(int argc, char** argv) {
   Options o;
   po::options_description d("Options");
   auto option = d.add_options();
-  option("output,o", po::value(&o.output)->value_name("FILE")->default_value(o.output), "the machine file to write");
+  option("output,o", po::value(&o.output)->value_name("FILE")->default_value(o.output),
+         "the machine file to write");
   option("json", po::value(&o.json)->value_name("FILE"), "also measured and fitted times for programs");
   option("force", po::bool_switch(&o.force), "overwrite files that exist");
   option("quick", po::bool_switch(&o.quick), "ten seconds instead of a minute, up to 1 MiB, less exact");
+  option("quantile", po::value(&o.quantile)->value_name("Q")->default_value(o.quantile, "0.1"),
+         "of the samples, up to 0.5; the median where ranks share processors and disturb each other");
   option("help,h", "show this help");
   option("version", "show the version");
   po::variables_map values;
@@ -50,9 +54,19 @@ Options parse_options(int argc, char** argv) {
 }
 
 void check_outputs(const Options& o, int ranks) {
-  if (ranks < 2) throw Error({.problem = "two ranks are needed to measure", .remedy = "mpirun -np 2 simcalibrate"});
+  if (ranks < 2)
+    throw Error({.problem = "two ranks are needed to measure", .remedy = "mpirun -np 2 simcalibrate"});
   check_output(o.output, o.force);
   if (!o.json.empty()) check_output(o.json, o.force);
+  if (!(o.quantile >= 0 && o.quantile <= 0.5))
+    throw Error(
+        {.operation = "--quantile", .expected = "0 to 0.5", .found = fmt::format("{:g}", o.quantile)});
+}
+
+calibrate::Effort effort(const Options& o) {
+  calibrate::Effort e = o.quick ? calibrate::quick_effort() : calibrate::Effort{};
+  e.quantile = o.quantile;
+  return e;
 }
 
 void write(const Options& o, const calibrate::Calibration& c) {
@@ -77,8 +91,7 @@ int main(int argc, char** argv) {
       if (mpi.rank() == 0) std::fputs(options.text.c_str(), stdout);
       return 0;
     }
-    calibrate::Measurement measurement =
-        calibrate::measure(MPI_COMM_WORLD, options.quick ? calibrate::quick_effort() : calibrate::Effort{});
+    calibrate::Measurement measurement = calibrate::measure(MPI_COMM_WORLD, effort(options));
     together(MPI_COMM_WORLD, [&] {
       if (mpi.rank() == 0) write(options, calibrate::calibrate(std::move(measurement)));
     });

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <thread>
-
 
 extern char** environ;
 
@@ -36,14 +34,17 @@ double clock_overhead_ns() {
 
 enum Tag { data_tag, ready_tag };
 constexpr int client = 0, server = 1;
-constexpr int most_in_stream = 32;
+constexpr int most_in_stream = 32, most_large = 6;    // messages; the receives are in different places
+constexpr std::int64_t small = 4096, medium = 65536;  // bytes
 
 /// The experiments, each entered by both sides of a pair with the same arguments. Results on the client.
 class Pair {
  public:
   Pair(MPI_Comm comm, std::int64_t most_bytes)
-      : comm_(comm), clock_ns_(clock_overhead_ns()), out_(static_cast<std::size_t>(most_bytes), 1),
-        in_(static_cast<std::size_t>(most_bytes) * 2, 2) {
+      : comm_(comm),
+        clock_ns_(clock_overhead_ns()),
+        out_(static_cast<std::size_t>(most_bytes), 1),
+        in_(static_cast<std::size_t>(most_bytes) * most_large + most_in_stream / 2 * medium, 2) {
     MPI_Comm_rank(comm, &side_);
   }
   bool is_client() const { return side_ == client; }
@@ -104,9 +105,9 @@ class Pair {
       MPI_Recv(in_.data(), 1, MPI_BYTE, server, data_tag, comm_, MPI_STATUS_IGNORE);
       result.total_ns = now_ns() - start - clock_ns_;
     } else {
-      // Two places in turn: receives of one buffer at the same time are not allowed, and many would not fit the cache.
       for (int i = 0; i < messages; i++)
-        MPI_Irecv(place(i, bytes), static_cast<int>(bytes), MPI_BYTE, client, data_tag, comm_, &requests[i]);
+        MPI_Irecv(in_.data() + i * bytes, static_cast<int>(bytes), MPI_BYTE, client, data_tag, comm_,
+                  &requests[i]);
       MPI_Send(out_.data(), 1, MPI_BYTE, client, ready_tag, comm_);
       MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
       MPI_Send(out_.data(), 1, MPI_BYTE, client, data_tag, comm_);
@@ -176,18 +177,18 @@ class Pair {
   }
 
  private:
-  void send(std::int64_t bytes) { MPI_Send(out_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side_, data_tag, comm_); }
+  void send(std::int64_t bytes) {
+    MPI_Send(out_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side_, data_tag, comm_);
+  }
   void receive(std::int64_t bytes) {
     MPI_Recv(in_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side_, data_tag, comm_, MPI_STATUS_IGNORE);
   }
   /// Ends on the client when the server is about to go on.
   void synchronise() {
-    if (is_client()) MPI_Recv(in_.data(), 1, MPI_BYTE, server, ready_tag, comm_, MPI_STATUS_IGNORE);
-    else MPI_Send(out_.data(), 1, MPI_BYTE, client, ready_tag, comm_);
-  }
-  char* place(int i, std::int64_t bytes) {
-    const auto places = std::max<std::size_t>(in_.size() / static_cast<std::size_t>(std::max<std::int64_t>(bytes, 64)), 1);
-    return in_.data() + static_cast<std::size_t>(i) % places * static_cast<std::size_t>(bytes);
+    if (is_client())
+      MPI_Recv(in_.data(), 1, MPI_BYTE, server, ready_tag, comm_, MPI_STATUS_IGNORE);
+    else
+      MPI_Send(out_.data(), 1, MPI_BYTE, client, ready_tag, comm_);
   }
 
   MPI_Comm comm_;
@@ -210,7 +211,7 @@ constexpr double ms = 1e6, second = 1e9;
 
 int messages_of_stream(std::int64_t bytes, double half_ns) {
   if (half_ns > 10 * ms) return 3;
-  return bytes <= 4096 ? most_in_stream : bytes <= 65536 ? 16 : 6;
+  return bytes <= small ? most_in_stream : bytes <= medium ? most_in_stream / 2 : most_large;
 }
 int messages_delayed(double half_ns) { return half_ns > 1 * ms ? 1 : 4; }
 double delay_of(double half_ns) { return 2 * half_ns + 3000; }
@@ -219,7 +220,9 @@ int round_trips(double half_ns) { return std::clamp(static_cast<int>(20'000 / (2
 
 /// Time of one round of all experiments for this size.
 double cost_ns(std::int64_t bytes, double half_ns) {
-  return samples_per_visit(half_ns) * (half_ns * (2 * round_trips(half_ns) + messages_of_stream(bytes, half_ns) + 4) + delay_of(half_ns) * (2 * messages_delayed(half_ns) + 1));
+  return samples_per_visit(half_ns) *
+         (half_ns * (2 * round_trips(half_ns) + messages_of_stream(bytes, half_ns) + 4) +
+          delay_of(half_ns) * (2 * messages_delayed(half_ns) + 1));
 }
 
 struct Rough {
@@ -227,10 +230,9 @@ struct Rough {
   double half_ns;
 };
 
-/// A first look at every size; ends where the time would not allow three rounds.
+/// A first look at every size, as many as the time allows three rounds of.
 std::vector<Rough> survey(Pair& pair, const std::vector<std::int64_t>& sizes, double budget_ns) {
   std::vector<Rough> all;
-  double round_ns = 0;
   for (const std::int64_t bytes : sizes) {
     double least = second * 1000;
     const double start = now_ns();
@@ -238,29 +240,36 @@ std::vector<Rough> survey(Pair& pair, const std::vector<std::int64_t>& sizes, do
       least = std::min(least, pair.agree(pair.half_round_trip(bytes, 1)));
       if (pair.agree(now_ns() - start) > 50 * ms) break;
     }
-    round_ns += cost_ns(bytes, least);
-    if (3.5 * round_ns > budget_ns && all.size() > 3) break;
     all.push_back({bytes, least});
+    if (3 * cost_ns(bytes, least) > budget_ns / 2) break;
   }
   // A larger message takes no less: what is above was disturbed.
-  for (std::size_t i = all.size(); i-- > 1;) all[i - 1].half_ns = std::min(all[i - 1].half_ns, all[i].half_ns);
+  for (std::size_t i = all.size(); i-- > 1;)
+    all[i - 1].half_ns = std::min(all[i - 1].half_ns, all[i].half_ns);
+  double round_ns = 0;
+  const auto too_long = std::ranges::find_if(
+      all, [&](const Rough& r) { return 3.5 * (round_ns += cost_ns(r.bytes, r.half_ns)) > budget_ns; });
+  all.erase(std::max(too_long, std::min(all.begin() + 4, all.end())), all.end());
   return all;
 }
 
 /// The send of an eager message ends at once, that of a rendezvous not before the late receive is posted.
 bool waits(Pair& pair, const Rough& size, bool receiver_computes) {
   const double delay = 2 * size.half_ns + 200'000;
-  const int majority = size.half_ns > 1 * ms ? 2 : 5;  // something else on the computer may hold up either side
+  const int majority =
+      size.half_ns > 1 * ms ? 2 : 5;  // something else on the computer may hold up either side
   int late = 0, at_once = 0;
   while (late < majority && at_once < majority)
-    (pair.agree(pair.send_to_late_receiver(size.bytes, delay, receiver_computes)) > delay / 2 ? late : at_once)++;
+    (pair.agree(pair.send_to_late_receiver(size.bytes, delay, receiver_computes)) > delay / 2 ? late
+                                                                                              : at_once)++;
   return late == majority;
 }
 
 /// The largest message that does not wait; none if all of these do not.
 std::optional<std::int64_t> find_limit(Pair& pair, const std::vector<Rough>& sizes, bool receiver_computes) {
   std::vector<bool> waiting;
-  while (waiting.size() < sizes.size() && !(waiting.size() > 2 && waiting.end()[-1] && waiting.end()[-2] && waiting.end()[-3]))
+  while (waiting.size() < sizes.size() &&
+         !(waiting.size() > 2 && waiting.end()[-1] && waiting.end()[-2] && waiting.end()[-3]))
     waiting.push_back(waits(pair, sizes[waiting.size()], receiver_computes));
   // The cut that contradicts the fewest of them: one may have been disturbed all the same.
   std::size_t first = waiting.size();
@@ -298,10 +307,12 @@ void sample(Pair& pair, const Rough& size, bool rendezvous, Samples& to) {
     to.receive.push_back(pair.delayed_receives(size.bytes, few, delay_of(size.half_ns)));
 }
 
-/// Gap = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1); of the latter one half is of s bytes, one of the answer's.
-SizePoint point_of(const Rough& size, const Samples& s, double answer_ns) {
-  SizePoint p{size.bytes, summarise(s.half_round_trip), summarise(s.send), summarise(s.receive), {}, summarise(s.release)};
-  const Statistic stream = summarise(s.stream);
+/// Gap = (PRTT(n, 0, s) - PRTT(1, 0, s)) / (n - 1); of the latter one half is of s bytes, one of the
+/// answer's.
+SizePoint point_of(const Rough& size, const Samples& s, double answer_ns, double quantile) {
+  const auto of = [quantile](const std::vector<double>& samples) { return summarise(samples, quantile); };
+  SizePoint p{size.bytes, of(s.half_round_trip), of(s.send), of(s.receive), {}, of(s.release)};
+  const Statistic stream = of(s.stream);
   const double gaps = messages_of_stream(size.bytes, size.half_ns) - 1;
   p.gap = {std::max(stream.ns - p.half_round_trip.ns - answer_ns, gaps) / gaps, stream.spread};
   return p;
@@ -331,22 +342,13 @@ Way measure_way(MPI_Comm comm, const Effort& effort, double seconds) {
     way.rounds++;
     if (pair.agree((now_ns() - start) * (1 + 1.0 / way.rounds)) > budget) break;
   }
-  const double answer_ns = summarise(samples[0].half_round_trip).ns;
-  for (std::size_t i = 0; i < sizes.size(); i++) way.points.push_back(point_of(sizes[i], samples[i], answer_ns));
+  const double answer_ns = summarise(samples[0].half_round_trip, effort.quantile).ns;
+  for (std::size_t i = 0; i < sizes.size(); i++)
+    way.points.push_back(point_of(sizes[i], samples[i], answer_ns, effort.quantile));
   return way;
 }
 
-/// A barrier in which nobody spins.
-void wait_quietly(MPI_Comm comm) {
-  MPI_Request request;
-  MPI_Ibarrier(comm, &request);
-  for (int done = 0; !done;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
-Statistic measure_barrier(MPI_Comm comm, double seconds) {
+Statistic measure_barrier(MPI_Comm comm, double seconds, double quantile) {
   constexpr int batch = 10, most = 300;
   std::vector<double> samples;
   double left = seconds * second;
@@ -359,7 +361,7 @@ Statistic measure_barrier(MPI_Comm comm, double seconds) {
     left -= taken * (1 + 1.0 / batch);
     MPI_Bcast(&left, 1, MPI_DOUBLE, 0, comm);
   }
-  return summarise(samples);
+  return summarise(samples, quantile);
 }
 
 std::string host_name() {
@@ -381,8 +383,8 @@ std::string library_settings() {
   std::vector<std::string> all;
   for (char** e = environ; *e; e++) {
     const std::string_view entry(*e);
-    if (entry.starts_with("OMPI_MCA_btl") || entry.starts_with("OMPI_MCA_pml") || entry.starts_with("OMPI_MCA_mpi_") ||
-        entry.starts_with("MPIR_CVAR_") || entry.starts_with("UCX_"))
+    if (entry.starts_with("OMPI_MCA_btl") || entry.starts_with("OMPI_MCA_pml") ||
+        entry.starts_with("OMPI_MCA_mpi_") || entry.starts_with("MPIR_CVAR_") || entry.starts_with("UCX_"))
       all.emplace_back(entry);
   }
   std::ranges::sort(all);
@@ -404,7 +406,7 @@ std::vector<int> nodes_of(MPI_Comm comm) {
   return nodes;
 }
 
-/// Rank 0 and `partner` measure, the others sleep.
+/// Rank 0 and `partner` measure, the others wait.
 Way measure_with(MPI_Comm comm, int partner, const Effort& effort, double seconds) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
@@ -420,7 +422,7 @@ Way measure_with(MPI_Comm comm, int partner, const Effort& effort, double second
     way.hosts = own == other ? own : own + " to " + other;
     MPI_Comm_free(&pair);
   }
-  wait_quietly(comm);
+  MPI_Barrier(comm);
   return way;
 }
 
@@ -448,9 +450,12 @@ Measurement measure(MPI_Comm comm, const Effort& effort) {
   const auto far = std::find_if(first, nodes.end(), [](int node) { return node != 0; });
   const int ways = (near != nodes.end() ? 1 : 0) + (far != nodes.end() ? 1 : 0);
   const double seconds = 0.9 * effort.seconds / std::max(ways, 1);
-  if (far != nodes.end()) m.between = measure_with(comm, static_cast<int>(far - nodes.begin()), effort, seconds);
-  if (near != nodes.end()) m.within = measure_with(comm, static_cast<int>(near - nodes.begin()), effort, seconds);
-  m.barrier = measure_barrier(comm, 0.1 * effort.seconds);
+  if (far != nodes.end())
+    m.between = measure_with(comm, static_cast<int>(far - nodes.begin()), effort, seconds);
+  if (near != nodes.end())
+    m.within = measure_with(comm, static_cast<int>(near - nodes.begin()), effort, seconds);
+  m.barrier = measure_barrier(comm, 0.1 * effort.seconds, effort.quantile);
+  m.quantile = effort.quantile;
   return m;
 }
 

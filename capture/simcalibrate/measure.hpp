@@ -1,5 +1,5 @@
 #pragma once
-// The measuring itself, by two ranks: the others sleep, so that they do not disturb.
+// The measuring itself, by two ranks. The others wait in the MPI library, as those of a program do.
 
 #include <mpi.h>
 
@@ -8,10 +8,11 @@
 namespace simreplay::calibrate {
 
 struct Effort {
-  double seconds = 40;           // at most, for all ways together
+  double seconds = 40;  // at most, for all ways together
   std::int64_t most_bytes = 4 << 20;
-  bool every_half_octave = true; // of sizes; else every octave
+  bool every_half_octave = true;  // of sizes; else every octave
   int most_rounds = 200;
+  double quantile = low_quantile;
 };
 Effort quick_effort();
 

@@ -9,13 +9,16 @@
 
 namespace simreplay::calibrate {
 
-/// Many repetitions of one measurement. The value is their tenth percentile: disturbances only ever add time,
-/// and a minimum would be the luck of one.
+/// Many repetitions of one measurement. The value is a low quantile: disturbances only ever add time, and a
+/// minimum would be the luck of one. Where they belong to the machine, as on processors that ranks share, it
+/// is the median.
 struct Statistic {
   double ns = 0;
-  double spread = 0;  // (median - value) / value
+  double spread =
+      0;  // (upper - value) / value; upper is the median, or a quarter of the samples above the value
 };
-Statistic summarise(std::vector<double> samples_ns);
+constexpr double low_quantile = 0.1;
+Statistic summarise(std::vector<double> samples_ns, double quantile = low_quantile);
 
 /// One size. What ends at the sender while its receiver is late (eager) and what does not (rendezvous) leave
 /// different traces, so some fields belong to one protocol.
@@ -30,11 +33,11 @@ struct SizePoint {
 
 /// One way: between two ranks of different nodes, or of one.
 struct Way {
-  std::string hosts;                         // "a to b"
-  std::optional<std::int64_t> eager_limit;   // none: no send waited for its receiver
+  std::string hosts;                        // "a to b"
+  std::optional<std::int64_t> eager_limit;  // none: no send waited for its receiver
   /// Larger messages return to their sender only while the receiver is in the MPI library, though eager.
   std::optional<std::int64_t> unattended_limit;
-  std::vector<SizePoint> points;             // ascending
+  std::vector<SizePoint> points;  // ascending
   int rounds = 0;
 
   bool is_rendezvous(std::int64_t bytes) const { return eager_limit && bytes > *eager_limit; }
@@ -43,6 +46,7 @@ struct Way {
 struct Measurement {
   std::string date, mpi_library, settings;  // settings: of the MPI library in the environment
   int ranks = 0, nodes = 0;
+  double quantile = low_quantile;
   Statistic barrier{};
   std::optional<Way> between, within;
 };

@@ -31,9 +31,11 @@ struct Job {
 void pingpong(Job& j) {
   const int partner = j.rank ^ 1;
   if (partner >= j.processes) return;
-  for (const bool sends : {j.rank < partner, j.rank > partner})
-    if (sends) MPI_Send(j.out.data(), j.bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
-    else MPI_Recv(j.in.data(), j.bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (const bool sends : {j.rank<partner, j.rank> partner})
+    if (sends)
+      MPI_Send(j.out.data(), j.bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD);
+    else
+      MPI_Recv(j.in.data(), j.bytes, MPI_BYTE, partner, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 void halo(Job& j) {
@@ -51,11 +53,17 @@ void ring(Job& j) {
                MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-void alltoall(Job& j) { MPI_Alltoall(j.out.data(), j.bytes, MPI_BYTE, j.in.data(), j.bytes, MPI_BYTE, MPI_COMM_WORLD); }
+void alltoall(Job& j) {
+  MPI_Alltoall(j.out.data(), j.bytes, MPI_BYTE, j.in.data(), j.bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
 
-void allreduce(Job& j) { MPI_Allreduce(j.out.data(), j.in.data(), j.bytes, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD); }
+void allreduce(Job& j) {
+  MPI_Allreduce(j.out.data(), j.in.data(), j.bytes, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+}
 
-void gather(Job& j) { MPI_Gather(j.out.data(), j.bytes, MPI_BYTE, j.in.data(), j.bytes, MPI_BYTE, 0, MPI_COMM_WORLD); }
+void gather(Job& j) {
+  MPI_Gather(j.out.data(), j.bytes, MPI_BYTE, j.in.data(), j.bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
 
 struct Pattern {
   const char* name;
@@ -67,7 +75,8 @@ constexpr Pattern patterns[] = {{"pingpong", pingpong}, {"halo", halo},         
 /// Null if the arguments cannot be used.
 const Pattern* parse(int argc, char** argv, Job& job) {
   if (argc < 2) return nullptr;
-  const auto found = std::find_if(std::begin(patterns), std::end(patterns), [&](const Pattern& p) { return std::strcmp(p.name, argv[1]) == 0; });
+  const auto found = std::find_if(std::begin(patterns), std::end(patterns),
+                                  [&](const Pattern& p) { return std::strcmp(p.name, argv[1]) == 0; });
   for (int i = 2; i < argc; i += 2) {
     int* value = std::strcmp(argv[i], "--bytes") == 0         ? &job.bytes
                  : std::strcmp(argv[i], "--repetitions") == 0 ? &job.repetitions
@@ -78,7 +87,8 @@ const Pattern* parse(int argc, char** argv, Job& job) {
 }
 
 void run(const Pattern& pattern, Job& job) {
-  const auto most = static_cast<std::size_t>(job.bytes) * static_cast<std::size_t>(std::max(job.processes, 2));
+  const auto most =
+      static_cast<std::size_t>(job.bytes) * static_cast<std::size_t>(std::max(job.processes, 2));
   job.out.assign(most, 1);
   job.in.assign(most, 0);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -86,8 +96,9 @@ void run(const Pattern& pattern, Job& job) {
   for (int i = 0; i < job.repetitions; i++) pattern.once(job);
   MPI_Barrier(MPI_COMM_WORLD);
   if (job.rank == 0)
-    std::printf("{\"pattern\": \"%s\", \"processes\": %d, \"bytes\": %d, \"repetitions\": %d, \"seconds\": %.9f}\n", pattern.name,
-                job.processes, job.bytes, job.repetitions, MPI_Wtime() - begin);
+    std::printf(
+        "{\"pattern\": \"%s\", \"processes\": %d, \"bytes\": %d, \"repetitions\": %d, \"seconds\": %.9f}\n",
+        pattern.name, job.processes, job.bytes, job.repetitions, MPI_Wtime() - begin);
 }
 
 }  // namespace
@@ -100,6 +111,9 @@ int main(int argc, char** argv) {
   const Pattern* pattern = parse(argc, argv, job);
   if (pattern) run(*pattern, job);
   MPI_Finalize();
-  if (!pattern) std::fprintf(stderr, "usage: exchange_patterns pingpong|halo|ring|alltoall|allreduce|gather [--bytes B] [--repetitions R]\n");
+  if (!pattern)
+    std::fprintf(stderr,
+                 "usage: exchange_patterns pingpong|halo|ring|alltoall|allreduce|gather [--bytes B] "
+                 "[--repetitions R]\n");
   return pattern ? 0 : 2;
 }

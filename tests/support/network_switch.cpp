@@ -1,8 +1,8 @@
 // network_switch PORTS BITS_PER_S DELAY_NS MTU: an Ethernet switch in user space, for kernels without netem.
 //
-// Makes the TAP devices port1 ... portN in its network namespace; scripts/testbed/hosts.sh moves them into those
-// of the hosts. A frame takes len / rate on the link of its sender, the delay, and waits for the link of its
-// receiver; a frame that finds this link free is passed on as it comes (cut-through):
+// Makes the TAP devices port1 ... portN in its network namespace; scripts/testbed/hosts.sh moves them into
+// those of the hosts. A frame takes len / rate on the link of its sender, the delay, and waits for the link
+// of its receiver; a frame that finds this link free is passed on as it comes (cut-through):
 //   passed   = max(read, sender's link free) + len / rate;                 sender's link free = passed
 //   handed   = max(passed + delay, receiver's link free + len / rate);     receiver's link free = handed
 // Host I has the hardware address 02:53:52:00:00:I; frames for others (broadcasts) are dropped, as the hosts
@@ -49,7 +49,9 @@ struct Frame {
   std::vector<unsigned char> bytes;
 };
 struct Later {
-  bool operator()(const Frame& a, const Frame& b) const { return std::pair(a.due, a.number) > std::pair(b.due, b.number); }
+  bool operator()(const Frame& a, const Frame& b) const {
+    return std::pair(a.due, a.number) > std::pair(b.due, b.number);
+  }
 };
 
 struct Port {
@@ -70,11 +72,13 @@ class Switch {
       wait();
       for (std::size_t i = 0; i < ports_.size(); i++) read_from(i);
     }
-    std::printf("%llu frames, %llu later than 100 us, at worst %.1f us\n", handed_, late_, static_cast<double>(latest_) / 1e3);
+    std::printf("%llu frames, %llu later than 100 us, at worst %.1f us\n", handed_, late_,
+                static_cast<double>(latest_) / 1e3);
   }
 
  private:
-  static constexpr Time early = 60'000;  // woken by the kernel so much before a frame is due; the rest is polled
+  static constexpr Time early =
+      60'000;  // woken by the kernel so much before a frame is due; the rest is polled
 
   static int open_tap(const std::string& name) {
     const int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK);
@@ -88,7 +92,9 @@ class Switch {
     return fd;
   }
 
-  Time on_link(std::size_t bytes) const { return static_cast<Time>(static_cast<double>(bytes) * ns_per_byte_); }
+  Time on_link(std::size_t bytes) const {
+    return static_cast<Time>(static_cast<double>(bytes) * ns_per_byte_);
+  }
 
   void read_from(std::size_t from) {
     for (int burst = 0; burst < 16; burst++) {
@@ -161,8 +167,8 @@ int main(int argc, char** argv) {
   sigaction(SIGTERM, &action, nullptr);  // without SA_RESTART: a wait ends
   sigaction(SIGINT, &action, nullptr);
   prctl(PR_SET_TIMERSLACK, 1UL);
-  Switch network(std::strtoul(argv[1], nullptr, 10), std::strtod(argv[2], nullptr), std::strtoll(argv[3], nullptr, 10),
-                 std::strtoul(argv[4], nullptr, 10));
+  Switch network(std::strtoul(argv[1], nullptr, 10), std::strtod(argv[2], nullptr),
+                 std::strtoll(argv[3], nullptr, 10), std::strtoul(argv[4], nullptr, 10));
   std::puts("ready");
   std::fflush(stdout);
   network.run();

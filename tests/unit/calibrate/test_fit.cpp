@@ -12,9 +12,10 @@ using Model = Machine::Model;
 
 namespace {
 
-const Settings eager_machine{{"send.prolog", "300ns"},       {"send.per-byte", "0.05ns/B"}, {"receive.epilog", "500ns"},
-                             {"receive.per-byte", "0.1ns/B"}, {"network.latency", "2us"},    {"network.per-byte", "0.4ns/B"},
-                             {"network.gap", "600ns"},        {"network.gap-per-byte", "0.35ns/B"}};
+const Settings eager_machine{{"send.prolog", "300ns"},    {"send.per-byte", "0.05ns/B"},
+                             {"receive.epilog", "500ns"}, {"receive.per-byte", "0.1ns/B"},
+                             {"network.latency", "2us"},  {"network.per-byte", "0.4ns/B"},
+                             {"network.gap", "600ns"},    {"network.gap-per-byte", "0.35ns/B"}};
 
 Settings with_rendezvous(Settings s) {
   s["network.eager-limit"] = "64KiB";
@@ -83,7 +84,8 @@ TEST_CASE("a change of protocol ends a range, a lone point does not") {
 TEST_CASE("the eager limit ends a range where no line breaks") {
   const Way way = test::synthetic_way(with_rendezvous(eager_machine), Model::base);
   const auto ranges = find_ranges(way);
-  const auto first_of_rendezvous = std::ranges::find_if(ranges, [&](const Range& r) { return way.points[r.first].bytes == 65537; });
+  const auto first_of_rendezvous =
+      std::ranges::find_if(ranges, [&](const Range& r) { return way.points[r.first].bytes == 65537; });
   CHECK(first_of_rendezvous != ranges.end());
 }
 
@@ -131,9 +133,12 @@ TEST_CASE("the model is the one that fits") {
   m.between = test::synthetic_way(eager_machine, Model::base);
   CHECK(choose_model(m) == Model::base);
   // Sender and receiver copy at the same time: together they take longer than the message.
-  m.between = test::synthetic_way({{"send.prolog", "200ns"},     {"send.per-byte", "0.3ns/B"},
-                                   {"receive.epilog", "200ns"},  {"receive.per-byte", "0.3ns/B"},
-                                   {"network.latency", "500ns"}, {"network.gap-per-byte", "0.3ns/B"}},
+  m.between = test::synthetic_way({{"send.prolog", "200ns"},
+                                   {"send.per-byte", "0.3ns/B"},
+                                   {"receive.epilog", "200ns"},
+                                   {"receive.per-byte", "0.3ns/B"},
+                                   {"network.latency", "500ns"},
+                                   {"network.gap-per-byte", "0.3ns/B"}},
                                   Model::loggops);
   CHECK(choose_model(m) == Model::loggops);
 }

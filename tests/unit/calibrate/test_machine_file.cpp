@@ -14,10 +14,14 @@ using Model = Machine::Model;
 
 namespace {
 
-const Settings network{{"send.prolog", "1.5us"},        {"receive.epilog", "2us"},     {"network.latency", "20us"},
-                       {"network.per-byte", "1Gb/s"},   {"network.gap", "3us"},        {"network.gap-per-byte", "1Gb/s"},
+const Settings far_way{{"send.prolog", "1.5us"},        {"receive.epilog", "2us"},
+                       {"network.latency", "20us"},     {"network.per-byte", "1Gb/s"},
+                       {"network.gap", "3us"},          {"network.gap-per-byte", "1Gb/s"},
                        {"network.eager-limit", "64KiB"}};
-const Settings memory{{"send.prolog", "100ns"}, {"receive.epilog", "150ns"}, {"network.latency", "200ns"}, {"network.per-byte", "5GB/s"}};
+const Settings near_way{{"send.prolog", "100ns"},
+                        {"receive.epilog", "150ns"},
+                        {"network.latency", "200ns"},
+                        {"network.per-byte", "5GB/s"}};
 
 Measurement measurement(bool with_between) {
   Measurement m;
@@ -26,11 +30,13 @@ Measurement measurement(bool with_between) {
   m.ranks = 4;
   m.nodes = with_between ? 2 : 1;
   m.barrier = {4500, 0.01};
-  if (with_between) m.between = test::synthetic_way(network, Model::base);
-  m.within = test::synthetic_way(memory, Model::base);
+  if (with_between) m.between = test::synthetic_way(far_way, Model::base);
+  m.within = test::synthetic_way(near_way, Model::base);
   // A few sizes are enough to look at.
   for (auto* way : {&m.between, &m.within})
-    if (*way) std::erase_if((*way)->points, [](const SizePoint& p) { return p.bytes % 4096 != 1 && (p.bytes & (p.bytes - 1)) != 0; });
+    if (*way)
+      std::erase_if((*way)->points,
+                    [](const SizePoint& p) { return p.bytes % 4096 != 1 && (p.bytes & (p.bytes - 1)) != 0; });
   return m;
 }
 
@@ -44,7 +50,8 @@ Machine written_and_read(const Calibration& c) {
 double replayed_half_round_trip_ns(const Machine& m, std::int64_t bytes, bool within) {
   network::CostTable table(m);
   const auto protocol = table.protocol(bytes, within, false);
-  const network::Cost send = table[table.send(bytes, within, protocol)], receive = table[table.receive(bytes, within)];
+  const network::Cost send = table[table.send(bytes, within, protocol)],
+                      receive = table[table.receive(bytes, within)];
   Duration sum = send.flight + receive.busy;
   if (protocol == network::Protocol::rendezvous) sum += receive.transfer;
   return static_cast<double>(sum.count()) / 1e3;
@@ -92,12 +99,13 @@ TEST_CASE("the equations here are those of the replay") {
   for (const char* model : {"base", "loggops"}) {
     Machine m;
     apply_setting(m, "network.model", model, "test");
-    for (const auto& [key, value] : network) apply_setting(m, key, value, "test");
+    for (const auto& [key, value] : far_way) apply_setting(m, key, value, "test");
     apply_setting(m, "receive.per-byte", "0.2ns/B", "test");
     apply_setting(m, "send.per-byte", "0.1ns/B", "test");
     apply_setting(m, "send.epilog", "70ns", "test");
     for (const std::int64_t bytes : {0, 1, 100, 65536, 65537, 1 << 20})
-      CHECK(predict(m.between, m.model, bytes).half_round_trip_ns == Approx(replayed_half_round_trip_ns(m, bytes, false)).epsilon(1e-6));
+      CHECK(predict(m.between, m.model, bytes).half_round_trip_ns ==
+            Approx(replayed_half_round_trip_ns(m, bytes, false)).epsilon(1e-6));
   }
 }
 
