@@ -41,18 +41,20 @@ RangeCosts fit_eager(const Way& way, const Range& range, Model model) {
   RangeCosts c;
   const auto points = [&](Column of) { return column(way, range, of, model); };
   const Line whole = fit_line(points(Column::half_round_trip));
-  const Bounds part{whole.ns, whole.ns_per_byte};
+  // In a ping-pong nothing but the way of the message is to be seen: prolog, send and gap end before the
+  // answer comes.
+  const Bounds part{whole.ns, whole.ns_per_byte}, round_trip{2 * whole.ns, 2 * whole.ns_per_byte};
   c.receive = fit_line(points(Column::receive), part);
   if (model == Model::base) {
-    c.gap = fit_line(points(Column::gap));
-    c.send = fit_line(points(Column::send), {Bounds::none, whole.ns_per_byte - c.receive.ns_per_byte});
+    c.gap = fit_line(points(Column::gap), round_trip);
+    c.send = fit_line(points(Column::send), {whole.ns, whole.ns_per_byte - c.receive.ns_per_byte});
     c.network.ns_per_byte = whole.ns_per_byte - c.send.ns_per_byte - c.receive.ns_per_byte;
   } else {
-    c.gap = fit_line(points(Column::gap), {Bounds::none, whole.ns_per_byte});
-    c.send = fit_line(points(Column::send));
+    c.gap = fit_line(points(Column::gap), {2 * whole.ns, whole.ns_per_byte});
+    c.send = fit_line(points(Column::send), part);
     c.network.ns_per_byte = whole.ns_per_byte - std::max(c.receive.ns_per_byte, c.gap.ns_per_byte);
   }
-  c.receive_prolog = fit_line(points(Column::receive_single), {Bounds::none, 0}).ns;
+  c.receive_prolog = fit_line(points(Column::receive_single), {whole.ns, 0}).ns;
   c.send_epilog = std::max(c.send.ns - (whole.ns - c.receive.ns), 0.0);
   c.send.ns -= c.send_epilog;
   c.network.ns = whole.ns - c.send.ns - c.receive.ns;
@@ -66,8 +68,8 @@ RangeCosts fit_rendezvous(const Way& way, const Range& range, double latency_ns,
   const auto points = [&](Column of) { return column(way, range, of, model); };
   const Line whole = fit_line(points(Column::half_round_trip));
   const Line release = fit_line(points(Column::release));
-  c.gap = fit_line(points(Column::gap),
-                   {Bounds::none, model == Model::loggops ? whole.ns_per_byte : Bounds::none});
+  c.gap =
+      fit_line(points(Column::gap), {2 * whole.ns, (model == Model::loggops ? 1 : 2) * whole.ns_per_byte});
   c.send.ns = fit_line(points(Column::send), {whole.ns / 2, 0}).ns;
   // The latency is the one of small messages; what more there is belongs to answering and receiving, but a
   // stream must be able to keep its pace.

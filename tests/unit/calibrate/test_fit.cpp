@@ -128,6 +128,26 @@ TEST_CASE("what a single receive takes longer than one of a stream is its prolog
   CHECK(ns(c.receive_epilog.at(8)) == Approx(500).epsilon(0.01));
 }
 
+TEST_CASE("disturbed overheads and gaps do not lengthen a ping-pong") {
+  Way way = test::synthetic_way(eager_machine, Model::base);
+  for (SizePoint& p : way.points) {
+    p.receive.ns += 1e6;
+    p.send.ns += 1e6;
+    p.gap.ns += 1e6;
+  }
+  for (const Model model : {Model::base, Model::loggops}) {
+    const MessageCosts c = costs_of(fit_costs(way, model), model);
+    for (const SizePoint& p : way.points) {
+      // The answer finds its receive: it was asked for in time, and the adapter is free.
+      const double round_trip = 2 * p.half_round_trip.ns;
+      const double busy = predict(c, model, p.bytes).send_ns + ns(c.receive_prolog.at(p.bytes));
+      CHECK(busy <= round_trip * 1.01);
+      CHECK(ns(c.gap.at(p.bytes)) + c.gap_per_byte.at(p.bytes).value() * static_cast<double>(p.bytes) / 1e3 <=
+            round_trip * 1.01);
+    }
+  }
+}
+
 TEST_CASE("the model is the one that fits") {
   Measurement m;
   m.between = test::synthetic_way(eager_machine, Model::base);
