@@ -11,7 +11,7 @@ namespace simreplay::engine {
 namespace {
 
 constexpr std::size_t lines_shown = 20;
-constexpr std::size_t window_budget = 32U << 20;  // bytes of calls read ahead on a rank
+constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
 constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
 constexpr int turns_between_polls = 16;
 

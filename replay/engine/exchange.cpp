@@ -25,12 +25,13 @@ Exchange::~Exchange() {
   for (Incoming& in : incoming_)
     if (in.request != MPI_REQUEST_NULL) {
       MPI_Cancel(&in.request);
-      MPI_Request_free(&in.request);
-      in.batch.release();  // NOLINT: MPI may still write to it until the communicator is gone
+      MPI_Wait(&in.request, MPI_STATUS_IGNORE);
     }
+  reclaim();
+  // After a failure a batch may never be received: MPI keeps it, and so do we.
   for (InFlight& out : in_flight_) {
     MPI_Request_free(&out.request);
-    out.batch.release();  // NOLINT: as above
+    static_cast<void>(out.batch.release());
   }
 }
 
