@@ -31,6 +31,18 @@ class MpiSession {
   int rank_ = 0, size_ = 1;
 };
 
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+  int size = 1;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
 /// A failure that all ranks know of and one of them has to report.
 struct SharedFailure {
   std::string message;  // empty on ranks that need not print

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/mpi_session.hpp"
 #include "common/trace/columns.hpp"
 
 namespace simreplay::trace {
@@ -56,18 +57,6 @@ void rename_over(const std::string& from, const std::string& to) {
 hdf5::File with_groups(hdf5::File file) {
   for (const char* group : groups) file.create_group(group);
   return file;
-}
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
-  return size;
 }
 
 }  // namespace

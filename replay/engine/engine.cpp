@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "common/error.hpp"
+#include "common/mpi_session.hpp"
 
 namespace simreplay::engine {
 namespace {
@@ -14,18 +15,6 @@ constexpr std::size_t lines_shown = 20;
 constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
 constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
 constexpr int turns_between_polls = 16;
-
-int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-
-int size_of(MPI_Comm comm) {
-  int size = 1;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
 
 TimePoint at(std::int64_t ps) { return TimePoint{Duration{ps}}; }
 std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
