@@ -25,6 +25,16 @@ void check_output(const std::string& path, bool force) {
     throw Error({.file = path, .problem = "cannot be written: no permission in folder " + folder.string()});
 }
 
+void check_space(const std::string& path, std::uint64_t bytes) {
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+  std::error_code unknown;
+  const fs::space_info space = fs::space(folder, unknown);
+  if (unknown || space.available >= bytes) return;
+  throw Error({.file = path,
+               .expected = fmt::format("room for {} bytes", bytes),
+               .found = fmt::format("{} bytes free", space.available)});
+}
+
 void write_file(const std::string& path, const std::string& content) {
   const std::string temporary = path + ".part";
   std::ofstream out(temporary, std::ios::binary);

@@ -75,6 +75,8 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
   together(MPI_COMM_WORLD, [&] {
     trace = std::make_unique<trace::Reader>(options.trace);
     check_outputs(options);
+    if (!options.output.empty())
+      check_space(options.output, trace::rewritten_bytes(trace->extent(), trace->facts().processes));
   });
   together(MPI_COMM_WORLD, [&] {
     if (!options.output.empty())

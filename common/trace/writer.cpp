@@ -274,6 +274,12 @@ struct Rewriter::Columns {
         duration(file, "/calls/duration", {Layout::Kind::fixed, calls}) {}
 };
 
+std::uint64_t rewritten_bytes(const Extent& e, std::int32_t processes) {
+  constexpr std::uint64_t per_call = 18, per_signature = 32, per_segment = 44, per_process = 29, tables = 1U << 16;
+  return e.calls * per_call + e.signatures * per_signature + e.items * sizeof(std::int64_t) + e.segments * per_segment +
+         static_cast<std::uint64_t>(processes) * per_process + tables;
+}
+
 Rewriter::Rewriter(std::string path, const std::string& source, Facts facts, MPI_Comm comm)
     : path_(std::move(path)), temporary_(temporary_name(path_)), comm_(comm) {
   const hdf5::File from = hdf5::File::open(source);

@@ -55,6 +55,9 @@ class Writer final : public Sink {
   std::vector<std::uint64_t> first_call_, first_segment_;
 };
 
+/// About the bytes that a Rewriter puts out.
+std::uint64_t rewritten_bytes(const Extent& e, std::int32_t processes);
+
 /// A new trace with the calls of another and new times: the prediction. Structure is copied in parallel,
 /// times are written by whoever computes them. Constructor and commit() are collective over `comm`.
 class Rewriter {

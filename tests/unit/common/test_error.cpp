@@ -1,6 +1,7 @@
 // The text of errors.
 
 #include "common/error.hpp"
+#include "common/output.hpp"
 #include "common/mpi_ops.hpp"
 #include "tests/support/catch.hpp"
 
@@ -33,4 +34,10 @@ TEST_CASE("operations are found by their names") {
   for (const OpInfo& row : mpi_ops) CHECK(find_op(row.name) == row.op);
   CHECK_FALSE(find_op("MPI_Sing").has_value());
   CHECK_FALSE(find_op("").has_value());
+}
+
+TEST_CASE("an output for which the disk has no room is refused beforehand") {
+  CHECK_NOTHROW(simreplay::check_space("small.h5", 1));
+  CHECK_THROWS_WITH(simreplay::check_space("large.h5", std::uint64_t{1} << 62),
+                    Catch::Matchers::ContainsSubstring("large.h5: expected room for 4611686018427387904 bytes, found "));
 }
