@@ -1,7 +1,9 @@
 // To be preloaded: how long an MPI program runs between leaving MPI_Init and entering MPI_Finalize, the time
 // that traces and predictions give. The slowest process counts. Rank 0 appends the seconds as a line to the
 // file named by SIMREPLAY_RUN_TIME. Two readings of the clock in the whole run: nothing is disturbed.
+// Each function is there as MPI_X and PMPI_X: the Fortran bindings of Open MPI call PMPI_X.
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <chrono>
@@ -13,7 +15,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 Clock::time_point start;
 
-int started(int status) {
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
+int init(int* argc, char*** argv) {
+  const int status = next<decltype(MPI_Init)>("PMPI_Init")(argc, argv);
+  start = Clock::now();
+  return status;
+}
+
+int init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int status = next<decltype(MPI_Init_thread)>("PMPI_Init_thread")(argc, argv, required, provided);
   start = Clock::now();
   return status;
 }
@@ -32,19 +46,26 @@ void report() {
   }
 }
 
+int finalize() {
+  report();
+  return next<decltype(MPI_Finalize)>("PMPI_Finalize")();
+}
+
 }  // namespace
 
 extern "C" {
 
-int MPI_Init(int* argc, char*** argv) { return started(PMPI_Init(argc, argv)); }
+int MPI_Init(int* argc, char*** argv) { return init(argc, argv); }
+int PMPI_Init(int* argc, char*** argv) { return init(argc, argv); }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-  return started(PMPI_Init_thread(argc, argv, required, provided));
+  return init_thread(argc, argv, required, provided);
+}
+int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return init_thread(argc, argv, required, provided);
 }
 
-int MPI_Finalize() {
-  report();
-  return PMPI_Finalize();
-}
+int MPI_Finalize() { return finalize(); }
+int PMPI_Finalize() { return finalize(); }
 
 }  // extern "C"
