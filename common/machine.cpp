@@ -99,6 +99,8 @@ constexpr std::array machine_only_keys{
                [](Machine& m, std::string_view text) { m.cpu_speedup = parse_ratio(text); }},
     MachineKey{"cpu.speedups", "FILE", "of single ones: lines `process N SPEEDUP`, `node N SPEEDUP`",
                [](Machine& m, std::string_view text) { m.speedups = text; }},
+    MachineKey{"io.speedup", ratio_form, "speed of its files over those that were recorded",
+               [](Machine& m, std::string_view text) { m.io_speedup = parse_ratio(text); }},
     MachineKey{"noise.deviation", ratio_form, "of computation, relative standard deviation", set_noise},
     MachineKey{"noise.seed", "COUNT", "of the noise",
                [](Machine& m, std::string_view text) { m.noise_seed = parse_count(text); }},

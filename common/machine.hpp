@@ -62,6 +62,7 @@ struct Machine {
   Model model = Model::base;
   Ratio cpu_speedup{1, 1};       // target over recording machine
   Duration barrier_overhead{};   // J
+  Ratio io_speedup{1, 1};        // of files, target over recording machine
   MessageCosts between, within;  // nodes; a node
   std::map<std::string, std::string> collectives;  // operation ("allreduce") -> algorithm
 

@@ -43,6 +43,7 @@ Members joined(const LocalCommunicator& c) {
   const bool local_first = lowest(c.local) < lowest(c.remote);
   Members all = local_first ? c.local : c.remote;
   const Members& second = local_first ? c.remote : c.local;
+  all.first_group = static_cast<std::int32_t>(all.size());
   all.runs.insert(all.runs.end(), second.runs.begin(), second.runs.end());
   return all;
 }
@@ -60,10 +61,7 @@ void CommunicatorIds::assign(std::span<LocalCommunicator> communicators) {
   std::map<Key, std::size_t> made;  // by this process
   for (LocalCommunicator& c : communicators) {
     const Members all = joined(c);
-    const std::int64_t first_group = !c.is_inter()                        ? 0
-                                     : lowest(c.local) < lowest(c.remote) ? c.local.size()
-                                                                          : c.remote.size();
-    Key key{static_cast<std::int64_t>(c.creator), first_group};
+    Key key{static_cast<std::int64_t>(c.creator), all.first_group};
     for (const Members::Run& r : all.runs) key.insert(key.end(), {r.first, r.stride, r.count});
     std::vector<std::int32_t>& alike = ids_[key];
     const std::size_t n = made[key]++;

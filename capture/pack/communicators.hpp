@@ -50,6 +50,9 @@ class Ranks {
   bool knows(std::int32_t local_id) const {
     return local_id >= 0 && static_cast<std::size_t>(local_id) < table_.size();
   }
+  bool knows_word(std::int64_t word) const {
+    return word >= 0 && word < static_cast<std::int64_t>(table_.size());
+  }
   std::int32_t id(std::int32_t local_id) const { return table_[static_cast<std::size_t>(local_id)].id; }
   /// World rank of a rank as spools name it, including wildcards.
   std::int32_t world_rank(std::int32_t local_id, std::int32_t rank) const;

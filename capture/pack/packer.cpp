@@ -4,162 +4,172 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <array>
 #include <map>
+#include <optional>
 
+#include "capture/pack/communicator_exchange.hpp"
 #include "capture/pack/process_packer.hpp"
 #include "capture/pack/survey.hpp"
-#include "common/error.hpp"
+#include "common/output.hpp"
 #include "common/trace/writer.hpp"
 
 namespace simreplay::pack {
 namespace {
 
-std::vector<std::string> spool_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == spool::extension) paths.push_back(entry.path().string());
-  std::ranges::sort(paths);  // by rank
-  return paths;
-}
+enum class State : std::int32_t { complete, unfinished, stopped, damaged, missing };
+
+/// What is said to people, of the process and its calls.
+constexpr std::array<const char*, 5> remarks{"", "", "process {}: recording stopped after {} calls",
+                                             "process {}: its spool is damaged; its first {} calls are kept",
+                                             "process {} left nothing behind"};
+
+/// What became of a process, as ranks tell it to the first.
+struct Outcome {
+  std::int32_t process = 0;
+  State state = State::missing;
+  std::uint64_t calls = 0;
+  std::int64_t elapsed_ns = 0;
+};
 
 std::string iso_8601(std::int64_t ns_since_1970) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                      fmt::gmtime(static_cast<std::time_t>(ns_since_1970 / 1'000'000'000)));
 }
 
+constexpr std::array<const char*, 3> clock_names{"wall", "cpu", "process-cpu"};  // by spool::Clock
+
+trace::Facts facts_of(const World& world, const std::string& command) {
+  trace::Facts facts;
+  facts.command = command;
+  facts.mpi_library = world.mpi_library.substr(0, world.mpi_library.find('\n'));
+  facts.started = iso_8601(world.started_ns);
+  facts.clock = clock_names[world.clock];  // checked by SpoolReader
+  facts.processes = world.processes();
+  return facts;
+}
+
 class Packer {
  public:
-  Packer(const World& world, const std::string& command, const std::string& output)
-      : world_(world),
-        size_(static_cast<std::int32_t>(world.spools.size())),
-        ids_(size_),
-        writer_(output, facts(command)),
-        encoder_(writer_) {
-    summary_.processes = size_;
-  }
+  Packer(const World& world, const Team& team) : world_(world), team_(team) {}
 
-  /// Communicators get their ids from all processes before the calls of the first are written.
-  Summary run() {
-    std::vector<Survey> surveys;
-    for (std::int32_t p = 0; p < size_; p++) {
-      surveys.push_back(survey_of(p));
-      ids_.assign(surveys.back().communicators);
-    }
-    for (std::int32_t p = 0; p < size_; p++) write(p, surveys[static_cast<std::size_t>(p)]);
-    writer_.commit(ids_.members());
-    summary_.calls = encoder_.extent().calls;
-    return std::move(summary_);
+  /// Communicators get their ids from all processes before calls are encoded.
+  Summary run(const std::string& command, const std::string& output) {
+    team_.together([&] { survey_own(); });
+    const std::vector<trace::Members> communicators = assign_ids(team_, world_.owners, surveys_);
+    const std::optional<trace::Placement> placement = place_own(output);
+    std::optional<trace::Writer> writer;
+    team_.together([&] { writer.emplace(output, facts_of(world_, command), placement); });
+    team_.together([&] { write_own(*writer); });
+    writer->commit(communicators);
+    return summarize(team_.gather(std::move(outcomes_)));
   }
 
  private:
-  trace::Facts facts(const std::string& command) const {
-    trace::Facts facts;
-    facts.command = command;
-    facts.mpi_library = world_.mpi_library.substr(0, world_.mpi_library.find('\n'));
-    facts.started = iso_8601(world_.started_ns);
-    facts.processes = size_;
-    return facts;
-  }
-
   const std::string& path(std::int32_t process) const {
     return world_.spools[static_cast<std::size_t>(process)];
   }
 
-  Survey survey_of(std::int32_t process) {
-    if (path(process).empty()) return {};
-    SpoolReader spool(path(process));
+  void survey_own() {
+    for (std::int32_t p = 0; p < world_.processes(); p++)
+      if (world_.owners[static_cast<std::size_t>(p)] == team_.rank()) surveys_[p] = survey_of(path(p));
+  }
+
+  static Survey survey_of(const std::string& path) {
+    if (path.empty()) return {};
+    SpoolReader spool(path);
     return survey(spool);
   }
 
-  void write(std::int32_t process, const Survey& survey) {
-    writer_.begin_process();
-    encoder_.begin(process);
-    trace::Process row;
-    row.complete = false;
-    if (path(process).empty())
-      summary_.remarks.push_back(fmt::format("process {} left nothing behind", process));
-    else
-      row = write_calls(process, survey);
-    encoder_.end();
-    writer_.end_process(row);
-    if (!row.complete) summary_.incomplete.push_back(process);
+  /// Several ranks write into places that must be known before. One appends, which saves it from encoding
+  /// everything twice.
+  std::optional<trace::Placement> place_own(const std::string& output) const {
+    if (team_.is_alone()) return std::nullopt;
+    std::vector<trace::Part> parts;
+    team_.together([&] {
+      for (const auto& [process, survey] : surveys_) parts.push_back({process, extent_of(process, survey)});
+    });
+    trace::Placement placement = trace::place(team_.comm(), parts);
+    team_.together([&] {
+      if (team_.is_first()) check_space(output, trace::rewritten_bytes(placement.total, world_.processes()));
+    });
+    return placement;
   }
 
-  trace::Process write_calls(std::int32_t process, const Survey& survey) {
-    SpoolReader spool(path(process));
+  trace::Extent extent_of(std::int32_t process, const Survey& survey) const {
+    trace::Nowhere nowhere;
+    trace::Encoder encoder(nowhere);
+    encode(encoder, process, survey);
+    return encoder.extent();
+  }
+
+  void write_own(trace::Writer& writer) {
+    trace::Encoder encoder(writer);
+    for (const auto& [process, survey] : surveys_) {
+      writer.begin_process(process);
+      const auto [outcome, row] = encode(encoder, process, survey);
+      writer.end_process(row);
+      outcomes_.push_back(outcome);
+    }
+  }
+
+  std::pair<Outcome, trace::Process> encode(trace::Encoder& encoder, std::int32_t process,
+                                            const Survey& survey) const {
+    std::pair<Outcome, trace::Process> result;
+    auto& [outcome, row] = result;
+    outcome.process = process;
+    encoder.begin(process);
+    if (!path(process).empty()) encode_calls(encoder, survey, outcome, row);
+    encoder.end();
+    row.complete = outcome.state == State::complete;
+    return result;
+  }
+
+  void encode_calls(trace::Encoder& encoder, const Survey& survey, Outcome& outcome,
+                    trace::Process& row) const {
+    SpoolReader spool(path(outcome.process));
     const spool::Header& header = spool.header();
-    const Ranks ranks(process, size_, survey.communicators);
-    ProcessPacker packer(encoder_, ranks, header.loaded_ns);
+    const Ranks ranks(outcome.process, world_.processes(), survey.communicators);
+    ProcessPacker packer(encoder, ranks, header);
     spool.each(
         [&](const spool::Record& record, std::span<const std::int64_t> items) { packer.add(record, items); });
 
-    const bool whole = survey.is_whole && packer.is_sound();
-    if (!whole)
-      summary_.remarks.push_back(fmt::format("process {}: {} is damaged; its first {} calls are kept",
-                                             process, spool.path(), packer.calls()));
-    else if (header.stopped != 0)
-      summary_.remarks.push_back(
-          fmt::format("process {}: recording stopped after {} calls", process, packer.calls()));
-    const bool complete = whole && header.finalized != 0 && header.stopped == 0;
-    if (complete && header.exited_ns != 0) packer.exit(header.exited_ns);
-    summary_.seconds = std::max(summary_.seconds, static_cast<double>(packer.elapsed_ns()) * 1e-9);
-    return {packer.calls(), complete, header.overhead_ps, header.host};
+    const bool is_whole = survey.is_whole && packer.is_sound();
+    outcome.state = !is_whole               ? State::damaged
+                    : header.stopped != 0   ? State::stopped
+                    : header.finalized == 0 ? State::unfinished
+                                            : State::complete;
+    if (outcome.state == State::complete && header.exited_ns != 0) packer.exit(header.exited_ns);
+    outcome.calls = packer.calls();
+    outcome.elapsed_ns = packer.elapsed_ns();
+    row = {packer.calls(), true, header.overhead_ps, header.host};
+  }
+
+  static Summary summarize(std::vector<Outcome> outcomes) {
+    std::ranges::sort(outcomes, {}, &Outcome::process);
+    Summary summary;
+    summary.processes = static_cast<std::int32_t>(outcomes.size());
+    for (const Outcome& o : outcomes) {
+      summary.calls += o.calls;
+      summary.seconds = std::max(summary.seconds, static_cast<double>(o.elapsed_ns) * 1e-9);
+      if (o.state != State::complete) summary.incomplete.push_back(o.process);
+      const std::string remark =
+          fmt::format(fmt::runtime(remarks[static_cast<std::size_t>(o.state)]), o.process, o.calls);
+      if (!remark.empty()) summary.remarks.push_back(remark);
+    }
+    return summary;
   }
 
   const World& world_;
-  std::int32_t size_;
-  CommunicatorIds ids_;
-  trace::Writer writer_;
-  trace::Encoder encoder_;
-  Summary summary_;
+  const Team& team_;
+  std::map<std::int32_t, Survey> surveys_;  // of the processes that this rank owns
+  std::vector<Outcome> outcomes_;
 };
-
-/// Adds a spool to its world.
-void add(World& world, const spool::Header& header, const std::string& path,
-         std::vector<std::string>& remarks) {
-  const auto size = static_cast<std::size_t>(header.size), rank = static_cast<std::size_t>(header.rank);
-  if (world.spools.empty()) {
-    world.name = header.world;
-    world.started_ns = header.started_ns;
-    world.mpi_library = header.mpi_library;
-    world.spools.resize(size);
-  }
-  if (size != world.spools.size()) {
-    remarks.push_back(fmt::format("{}: is of a program with {} processes, others have {}; left out", path,
-                                  size, world.spools.size()));
-  } else if (!world.spools[rank].empty()) {
-    remarks.push_back(fmt::format("{}: there is another spool of process {}; left out", path, rank));
-  } else {
-    world.spools[rank] = path;
-    world.started_ns = std::min(world.started_ns, header.started_ns);
-  }
-}
 
 }  // namespace
 
-std::vector<World> find_worlds(const std::string& folder, const std::string& run,
-                               std::vector<std::string>& remarks) {
-  std::map<std::string, World> by_name;
-  for (const std::string& path : spool_files(folder)) {
-    try {
-      const SpoolReader spool(path);
-      if (run != spool.header().run)
-        remarks.push_back(fmt::format("{}: is of another run ({}); left out", path, spool.header().run));
-      else
-        add(by_name[spool.header().world], spool.header(), path, remarks);
-    } catch (const Error& error) {
-      remarks.push_back(std::string(error.what()) + "; left out");
-    }
-  }
-  std::vector<World> worlds;
-  for (auto& [name, world] : by_name) worlds.push_back(std::move(world));
-  std::ranges::stable_sort(worlds, {}, &World::started_ns);
-  return worlds;
-}
-
-Summary pack(const World& world, const std::string& command, const std::string& output) {
-  return Packer(world, command, output).run();
+Summary pack(const World& world, const std::string& command, const std::string& output, const Team& team) {
+  return Packer(world, team).run(command, output);
 }
 
 }  // namespace simreplay::pack

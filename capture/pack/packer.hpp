@@ -5,22 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "common/trace/format.hpp"
+#include "capture/pack/team.hpp"
+#include "capture/pack/worlds.hpp"
 
 namespace simreplay::pack {
-
-/// The spools of one MPI program (one MPI_COMM_WORLD).
-struct World {
-  std::string name;
-  std::int64_t started_ns = 0;  // when its first process started, since 1970
-  std::string mpi_library;
-  std::vector<std::string> spools;  // path by rank; empty where there is none
-};
-
-/// Finds the spools of `run` in a folder, by world in the order of their start. What is no spool, belongs to
-/// another run or is there twice is left out, with a line in `remarks`.
-std::vector<World> find_worlds(const std::string& folder, const std::string& run,
-                               std::vector<std::string>& remarks);
 
 struct Summary {
   std::int32_t processes = 0;
@@ -30,7 +18,9 @@ struct Summary {
   std::vector<std::string> remarks;      // for people
 };
 
-/// Writes the trace. Throws Error.
-Summary pack(const World& world, const std::string& command, const std::string& output);
+/// Writes the trace; each rank of the team packs the processes that it owns. The summary is that of all on
+/// rank 0. Throws Error. Collective.
+Summary pack(const World& world, const std::string& command, const std::string& output,
+             const Team& team = {});
 
 }  // namespace simreplay::pack

@@ -1,6 +1,7 @@
 #include "capture/pack/process_packer.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace simreplay::pack {
 
@@ -9,14 +10,24 @@ using spool::Record;
 
 void ProcessPacker::add(const Record& record, std::span<const std::int64_t> items) {
   if (!sound_) return;
-  if (record.kind == spool::own_time_kind || record.kind == spool::communicator_kind)
-    own_time_.push_back({record.enter, record.leave});
-  else
-    add_call(record, items);
+  switch (record.kind) {
+    case spool::own_time_kind:
+    case spool::communicator_kind: return times_.own_time(record.enter, record.leave);
+    case spool::thread_kind:
+      sound_ = record.peer >= 0 && record.peer <= UINT16_MAX;
+      if (sound_) times_.switch_to(static_cast<std::uint16_t>(record.peer));
+      return;
+    default: return add_call(record, items);
+  }
 }
 
 void ProcessPacker::add_call(const Record& record, std::span<const std::int64_t> items) {
   const OpInfo& op = info(static_cast<Op>(record.kind));
+  std::optional<std::int64_t> processor_time;
+  if ((record.flags & spool::has_processor_time) != 0 && !items.empty()) {
+    processor_time = std::max<std::int64_t>(items.back(), 0);
+    items = items.first(items.size() - 1);
+  }
   items_.clear();
   if (!ranks_.knows(record.communicator) || !translate(record, items)) {
     sound_ = false;
@@ -24,33 +35,38 @@ void ProcessPacker::add_call(const Record& record, std::span<const std::int64_t>
   }
   trace::Signature s;
   s.op = op.op;
-  s.flags = record.flags;
+  s.flags = static_cast<std::uint16_t>(record.flags & ~spool::has_processor_time);
+  s.thread = times_.thread();
   s.communicator = ranks_.id(record.communicator);
   s.peer = ranks_.world_rank(record.communicator, record.peer);
   s.tag = record.tag;
   s.bytes = record.bytes;
-  if (op.verb == Verb::post_send || op.verb == Verb::post_receive) s.request = slots_.open(record.request);
+  if (record.request != 0) s.request = slots_.open(record.request);
   s.items = items_;
-  encode(s, record.enter, record.leave);
+  const CallTimes::Times times = times_.add(record.enter, record.leave);
+  s.overlaps = times.overlaps;
+  encoder_.add(s, processor_time.value_or(times.before), times.inside, times.before);
+  calls_++;
+  if (op.verb == Verb::local)
+    times_.folded(record.bytes, header_.overhead_ps[static_cast<std::size_t>(trace::Recording::local)]);
 }
 
 void ProcessPacker::exit(std::int64_t at_ns) {
   trace::Signature s;
   s.op = Op::Exit;
-  encode(s, at_ns, at_ns);
+  times_.switch_to(0);
+  const CallTimes::Times times = times_.add(at_ns, at_ns);
+  encoder_.add(s, times.before, times.inside, times.before);
+  calls_++;
 }
 
 bool ProcessPacker::translate(const Record& record, std::span<const std::int64_t> items) {
   switch (info(static_cast<Op>(record.kind)).items) {
     case Items::requests:
       return translate_requests(items, record.kind != static_cast<std::uint16_t>(Op::Cancel));
-    case Items::communicator:
-      if (items.size() > 1) return false;
-      if (!items.empty() &&
-          (items[0] < 0 || items[0] > INT32_MAX || !ranks_.knows(static_cast<std::int32_t>(items[0]))))
-        return false;
-      if (!items.empty()) items_.push_back(ranks_.id(static_cast<std::int32_t>(items[0])));
-      return true;
+    case Items::communicator: return translate_created(items);
+    case Items::starts: return translate_starts(items);
+    case Items::neighbors: return translate_neighbors(record.communicator, items);
     case Items::receive_half:
       if (items.size() != 3) return false;
       items_.assign(items.begin(), items.end());
@@ -72,23 +88,36 @@ bool ProcessPacker::translate_requests(std::span<const std::int64_t> items, bool
   return items.empty();
 }
 
-/// Calls of several threads may overlap; in the trace they follow each other.
-void ProcessPacker::encode(const trace::Signature& signature, std::int64_t enter, std::int64_t leave) {
-  enter = std::max(enter, previous_leave_);
-  leave = std::max(leave, enter);
-  const std::int64_t computation = enter - previous_leave_ - own_time_until(enter);
-  encoder_.add(signature, std::max<std::int64_t>(computation, 0), leave - enter);
-  previous_leave_ = leave;
-  calls_++;
+bool ProcessPacker::translate_created(std::span<const std::int64_t> items) {
+  if (items.empty()) return true;
+  if (items.size() > 1 || !ranks_.knows_word(items[0])) return false;
+  items_.push_back(ranks_.id(static_cast<std::int32_t>(items[0])));
+  return true;
 }
 
-/// How much of the gap before `enter` the recorder took for itself.
-std::int64_t ProcessPacker::own_time_until(std::int64_t enter) {
-  std::int64_t sum = 0;
-  for (const Interval& own : own_time_)
-    sum += std::max<std::int64_t>(std::min(own.leave, enter) - std::max(own.enter, previous_leave_), 0);
-  std::erase_if(own_time_, [enter](const Interval& own) { return own.leave <= enter; });
-  return sum;
+bool ProcessPacker::translate_starts(std::span<const std::int64_t> items) {
+  if (items.size() % start_words != 0) return false;
+  for (std::size_t at = 0; at < items.size(); at += start_words) {
+    const auto words = items.subspan(at, start_words);
+    if (!ranks_.knows_word(words[start_communicator])) return false;
+    const auto local = static_cast<std::int32_t>(words[start_communicator]);
+    items_.insert(items_.end(), words.begin(), words.end());
+    std::int64_t* to = items_.data() + at;
+    to[start_communicator] = ranks_.id(local);
+    to[start_peer] = ranks_.world_rank(local, static_cast<std::int32_t>(words[start_peer]));
+    to[start_request] = slots_.open(static_cast<std::uint32_t>(words[start_request]));
+  }
+  return true;
+}
+
+/// Number of destinations, then rank and bytes of each destination and each source.
+bool ProcessPacker::translate_neighbors(std::int32_t communicator, std::span<const std::int64_t> items) {
+  const std::size_t pairs = items.size() / 2;
+  if (items.size() % 2 != 1 || items[0] < 0 || static_cast<std::size_t>(items[0]) > pairs) return false;
+  items_.assign(items.begin(), items.end());
+  for (std::size_t i = 0; i < pairs; i++)
+    items_[1 + 2 * i] = ranks_.world_rank(communicator, static_cast<std::int32_t>(items[1 + 2 * i]));
+  return true;
 }
 
 }  // namespace simreplay::pack

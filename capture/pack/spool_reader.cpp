@@ -43,7 +43,8 @@ class File {
 
 bool is_plausible(const Record& record, std::size_t words_left) {
   const bool known = record.kind < static_cast<std::uint16_t>(Op::count) ||
-                     record.kind == spool::communicator_kind || record.kind == spool::own_time_kind;
+                     record.kind == spool::communicator_kind || record.kind == spool::own_time_kind ||
+                     record.kind == spool::thread_kind;
   return known && record.items <= words_left && record.enter >= 0 && record.leave >= record.enter &&
          record.leave <= latest_ns;
 }
@@ -55,7 +56,7 @@ bool ends(const char (&text)[N]) {
 
 bool is_sound(const spool::Header& h) {
   return h.rank >= 0 && h.rank < h.size && h.size <= most_processes && h.loaded_ns >= 0 &&
-         h.loaded_ns <= latest_ns && h.exited_ns >= 0 && h.exited_ns <= latest_ns && ends(h.run) &&
+         h.loaded_ns <= latest_ns && h.clock <= spool::process_clock && h.exited_ns >= 0 && h.exited_ns <= latest_ns && ends(h.run) &&
          ends(h.world) && ends(h.host) && ends(h.mpi_library);
 }
 
@@ -110,7 +111,7 @@ bool SpoolReader::each_in(std::span<std::byte> data, const Visitor& visit) const
     auto& record = *reinterpret_cast<Record*>(data.data());
     const std::size_t words_left = (data.size() - sizeof(Record)) / sizeof(std::int64_t);
     if (!is_plausible(record, words_left)) return false;
-    const auto* items = reinterpret_cast<const std::int64_t*>(data.data() + sizeof(Record));
+    auto* items = reinterpret_cast<std::int64_t*>(data.data() + sizeof(Record));
     visit(record, {items, record.items});
     data = data.subspan(sizeof(Record) + record.items * sizeof(std::int64_t));
   }

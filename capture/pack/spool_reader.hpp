@@ -23,8 +23,8 @@ class SpoolReader {
   const std::string& path() const { return path_; }
   const spool::Header& header() const { return *static_cast<const spool::Header*>(map_); }
 
-  /// Records may be changed: corrections are kept in the file.
-  using Visitor = std::function<void(spool::Record&, std::span<const std::int64_t> items)>;
+  /// Records and items may be changed: corrections are kept in the file.
+  using Visitor = std::function<void(spool::Record&, std::span<std::int64_t> items)>;
 
   /// All records in order. False if the spool is damaged: then some records at its end are missing.
   bool each(const Visitor& visit);

@@ -10,15 +10,15 @@ namespace simreplay::recorder {
 ///                                        program ignores by one of its own
 ///   after(record, result, arguments)     completes the record and appends it
 ///   sees_failures                        whether after() also runs when the call failed
-/// Operations without a handler of their own are recorded by time alone.
+/// Operations without a handler of their own involve no other process: they are recorded by name and time.
 template <Op op>
 struct Handler {
-  static constexpr bool sees_failures = false;
+  static constexpr bool sees_failures = true;
   template <class... A>
   void before(A&...) {}
   template <class... A>
   void after(Record& record, int, A...) {
-    recorder().append(record);
+    recorder().append_local(record);
   }
 };
 
@@ -31,37 +31,49 @@ class Nesting {
   Nesting(const Nesting&) = delete;
   Nesting& operator=(const Nesting&) = delete;
   bool is_outermost() const { return depth_ == 1; }
+  static bool is_inside() { return depth_ > 0; }
+  /// Tells threads apart.
+  static const void* thread() { return &depth_; }
 
  private:
   static inline constinit thread_local int depth_ = 0;
 };
 
-template <Op op, class... A>
-int recorded(Next<int(A...)>& next, std::type_identity_t<A>... arguments) {
+template <Op op, class R, class... A>
+R recorded(Next<R(A...)>& next, std::type_identity_t<A>... arguments) {
   Handler<op> handler;
   handler.before(arguments...);
   Record record;
   record.kind = static_cast<std::uint16_t>(op);
+  const Recorder::ProcessorTime processor_time(recorder());
   record.enter = now();
-  const int result = next(arguments...);
+  const R result = next(arguments...);
   record.leave = now();
-  if (result != MPI_SUCCESS && !Handler<op>::sees_failures) return result;
   const Recorder::Lock lock(recorder());
-  handler.after(record, result, arguments...);
+  if constexpr (!Handler<op>::sees_failures)
+    if (result != R{MPI_SUCCESS}) {
+      record.kind = static_cast<std::uint16_t>(Op::Other);  // it did nothing but take time
+      recorder().append_local(record);
+      return result;
+    }
+  handler.after(record, static_cast<int>(result), arguments...);
   return result;
 }
 
 void start_late();
 
-template <Op op, class... A>
-int intercept(Next<int(A...)>& next, std::type_identity_t<A>... arguments) {
+/// For functions whose time alone is recorded although they communicate: says so once in the process.
+void say_lost(const char* what);
+
+template <Op op, class R, class... A>
+R intercept(Next<R(A...)>& next, std::type_identity_t<A>... arguments) {
   const Nesting nesting;
   if (!nesting.is_outermost()) return next(arguments...);
-  if (!recorder().is_on()) [[unlikely]] {
+  if (!recorder().hears(Nesting::thread())) [[unlikely]] {
     if (!recorder().is_waiting()) return next(arguments...);
     if constexpr (info(op).verb != Verb::start) {
       start_late();
-      if (!recorder().is_on()) return next(arguments...);
+      if (!recorder().hears(Nesting::thread())) return next(arguments...);
     }
   }
   return recorded<op>(next, arguments...);

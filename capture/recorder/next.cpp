@@ -29,19 +29,39 @@ int look_into(dl_phdr_info* object, std::size_t, void* data) {
   return search->found != nullptr ? 1 : 0;
 }
 
-void* find(void* scope, const char* name) {
+void* look_for(void* scope, const char* name) {
   Search search{name, dlsym(scope, name)};
   if (search.found == nullptr) dl_iterate_phdr(look_into, &search);
-  if (search.found == nullptr) {
+  return search.found;
+}
+
+void* find(void* scope, const char* name) {
+  void* found = look_for(scope, name);
+  if (found == nullptr) {
     warn("no library of this program defines %s", name);
     std::abort();
   }
-  return search.found;
+  return found;
 }
 
 }  // namespace
 
 void* find_next(const char* name) { return find(RTLD_NEXT, name); }
+
+bool library_fits() {
+#if defined(OPEN_MPI)
+  constexpr bool is_for_open_mpi = true;
+#else
+  constexpr bool is_for_open_mpi = false;
+#endif
+  constexpr const char* names[] = {"mpich", "openmpi"};
+  const bool is_open_mpi = look_for(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr;
+  if (is_open_mpi == is_for_open_mpi) return true;
+  warn("the recorder of '--mpi %s' is in a program of '--mpi %s': nothing is recorded", names[is_for_open_mpi],
+       names[is_open_mpi]);
+  if (sizeof(MPI_Comm) < sizeof(void*)) std::_Exit(EXIT_FAILURE);
+  return false;
+}
 
 void find_predefined() {
 #if defined(OPEN_MPI)
@@ -56,8 +76,9 @@ void find_predefined() {
   set(predefined.null_request, "ompi_request_null");
   set(predefined.byte, "ompi_mpi_byte");
   set(predefined.null_type, "ompi_mpi_datatype_null");
+  set(predefined.no_group, "ompi_mpi_group_empty");
 #else
-  predefined = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_BYTE, MPI_DATATYPE_NULL};
+  predefined = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_BYTE, MPI_DATATYPE_NULL, MPI_GROUP_EMPTY};
 #endif
 }
 

@@ -11,18 +11,22 @@ namespace simreplay::recorder {
 /// The next definition of a function or variable after ours; ends the program if there is none.
 void* find_next(const char* name);
 
+/// Whether the program's MPI library is of the kind that this recorder was made for; if not, says so. Ends a
+/// program whose handles do not fit into ours.
+bool library_fits();
+
 /// A function of the MPI library, or of another tool that stands between it and us.
 template <class F>
 class Next;
 
-template <class... A>
-class Next<int(A...)> {
+template <class R, class... A>
+class Next<R(A...)> {
  public:
-  using Function = int (*)(A...);
+  using Function = R (*)(A...);
   constexpr explicit Next(const char* name) : name_(name) {}
   constexpr explicit Next(Function function) : function_(function) {}
 
-  int operator()(A... a) {
+  R operator()(A... a) {
     Function function = function_.load(std::memory_order_relaxed);
     if (function == nullptr) [[unlikely]] {
       function = reinterpret_cast<Function>(find_next(name_));
@@ -46,6 +50,13 @@ SIMREPLAY_NEXT(get_library_version, MPI_Get_library_version);
 SIMREPLAY_NEXT(comm_rank, MPI_Comm_rank);
 SIMREPLAY_NEXT(comm_size, MPI_Comm_size);
 SIMREPLAY_NEXT(comm_test_inter, MPI_Comm_test_inter);
+SIMREPLAY_NEXT(topo_test, MPI_Topo_test);
+SIMREPLAY_NEXT(cartdim_get, MPI_Cartdim_get);
+SIMREPLAY_NEXT(cart_shift, MPI_Cart_shift);
+SIMREPLAY_NEXT(graph_neighbors_count, MPI_Graph_neighbors_count);
+SIMREPLAY_NEXT(graph_neighbors, MPI_Graph_neighbors);
+SIMREPLAY_NEXT(dist_graph_neighbors_count, MPI_Dist_graph_neighbors_count);
+SIMREPLAY_NEXT(dist_graph_neighbors, MPI_Dist_graph_neighbors);
 SIMREPLAY_NEXT(comm_group, MPI_Comm_group);
 SIMREPLAY_NEXT(comm_remote_group, MPI_Comm_remote_group);
 SIMREPLAY_NEXT(group_size, MPI_Group_size);
@@ -65,6 +76,7 @@ struct Predefined {
   MPI_Comm world{}, self{}, null_communicator{};
   MPI_Request null_request{};
   MPI_Datatype byte{}, null_type{};
+  MPI_Group no_group{};
 };
 inline constinit Predefined predefined{};
 void find_predefined();

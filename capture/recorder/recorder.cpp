@@ -1,13 +1,19 @@
 #include "capture/recorder/recorder.hpp"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <numeric>
+#include <string_view>
 #include <vector>
+
+#include "capture/recorder/overhead.hpp"
+#include "capture/recorder/world_name.hpp"
 
 namespace simreplay::recorder {
 namespace {
@@ -20,28 +26,20 @@ void copy_text(char (&to)[N], const char* from) {
   std::snprintf(to, N, "%s", from);
 }
 
-/// What tells this MPI program from others that the same command starts: the name that the launcher gave it.
-void name_world(char (&world)[128]) {
-  for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "PMI_KVSNAME", "SLURM_STEP_ID"})
-    if (const char* value = std::getenv(name)) {
-      std::snprintf(world, sizeof world, "%s=%s", name, value);
-      return;
-    }
+/// Where the spool is to be made; nullptr where nothing is to be recorded.
+const char* spool_folder() {
+  const char* folder = std::getenv("SIMCAPTURE_DIR");
+  return folder != nullptr && *folder != '\0' ? folder : nullptr;
 }
 
-std::vector<std::int32_t> members(MPI_Group group, MPI_Group world_group) {
-  int size = 0;
-  mpi::group_size(group, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size)), world_ranks(ranks.size());
-  for (int i = 0; i < size; i++) ranks[static_cast<std::size_t>(i)] = i;
-  mpi::group_translate_ranks(group, size, ranks.data(), world_group, world_ranks.data());
-  for (int& rank : world_ranks)
-    if (rank < 0) rank = spool::no_rank;  // a process of another world
-  return world_ranks;
+spool::Clock chosen_clock() {
+  const char* name = std::getenv("SIMCAPTURE_CLOCK");
+  const std::string_view clock = name != nullptr ? name : "wall";
+  return clock == "cpu" ? spool::thread_clock : clock == "process-cpu" ? spool::process_clock : spool::wall_clock;
 }
 
-void add_runs(std::vector<std::int64_t>& items, const std::vector<std::int32_t>& world_ranks) {
-  const trace::Members m = trace::Members::of(world_ranks);
+void add_runs(std::vector<std::int64_t>& items, const std::vector<std::int64_t>& world_ranks) {
+  const trace::Members m = trace::Members::of(std::vector<std::int32_t>(world_ranks.begin(), world_ranks.end()));
   items.push_back(static_cast<std::int64_t>(m.runs.size()));
   for (const trace::Members::Run& run : m.runs) items.insert(items.end(), {run.first, run.stride, run.count});
 }
@@ -51,15 +49,17 @@ void add_runs(std::vector<std::int64_t>& items, const std::vector<std::int32_t>&
 constinit OnlyRecorder only_recorder;
 
 void Recorder::load() {
+  if (spool_folder() == nullptr) return stop();  // linked into a program that is not recorded
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
   started_ = std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
   loaded_ = now();
 }
 
-void Recorder::start(void (*call_that_does_nothing)(), Record* init) {
+void Recorder::start(Record* init, const void* thread) {
   if (state_.exchange(State::off) != State::waiting) return;  // another thread is at it
   const std::int64_t since = now();
+  if (!library_fits()) return;
   find_predefined();
   if (!make_spool()) return;
   process_ = getpid();
@@ -67,27 +67,29 @@ void Recorder::start(void (*call_that_does_nothing)(), Record* init) {
 
   int level = MPI_THREAD_SINGLE, rank = 0, size = 1;
   mpi::query_thread(&level);
-  threads_ = level == MPI_THREAD_MULTIPLE;
+  threads_ = level == MPI_THREAD_MULTIPLE || level == MPI_THREAD_SERIALIZED;
+  only_thread_ = threads_ ? nullptr : thread;
+  threads_seen_ = last_thread_ = calling_thread_ = 1;
   mpi::comm_rank(predefined.world, &rank);
   mpi::comm_size(predefined.world, &size);
   communicators_.push(predefined.world, {trace::world_id, rank, size});
   communicators_.push(predefined.self, {trace::self_id, 0, 1});
 
-  measure_overhead(call_that_does_nothing);
+  clock_ = chosen_clock();
+  spool_.header().clock = clock_;
+  spool_.header().overhead_ps = measure_overheads(*this, clock_ != spool::wall_clock);
   state_.store(State::on, std::memory_order_relaxed);
   if (init != nullptr) append(*init);
   append_own_time(since);
 }
 
 bool Recorder::make_spool() {
-  const char* folder = std::getenv("SIMCAPTURE_DIR");
-  if (folder == nullptr) {
-    warn("SIMCAPTURE_DIR is not set; nothing is recorded");
-    return false;
-  }
+  const char* folder = spool_folder();
+  if (folder == nullptr) return false;
   int rank = 0, size = 1, length = 0;
   mpi::comm_rank(predefined.world, &rank);
   mpi::comm_size(predefined.world, &size);
+  mkdir(folder, 0777);  // it may be local to each host, and is there already where simcapture runs
   char path[4096];
   std::snprintf(path, sizeof path, "%s/%06d-%d-%" PRIx64 "%s", folder, rank, static_cast<int>(getpid()),
                 static_cast<std::uint64_t>(loaded_), spool::extension);
@@ -101,8 +103,7 @@ bool Recorder::make_spool() {
   header.loaded_ns = loaded_;
   const char* run = std::getenv("SIMCAPTURE_RUN");
   copy_text(header.run, run != nullptr ? run : "");
-  std::snprintf(header.world, sizeof header.world, "pid=%d", static_cast<int>(getpid()));
-  name_world(header.world);
+  name_world(header.world, size);
   gethostname(header.host, sizeof header.host - 1);
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   mpi::get_library_version(version, &length);
@@ -110,18 +111,27 @@ bool Recorder::make_spool() {
   return true;
 }
 
-/// The gap that lies between the records of calls which do nothing is our doing. Their records are dropped.
-void Recorder::measure_overhead(void (*call_that_does_nothing)()) {
-  constexpr std::size_t calls = 1000;
-  static_assert((calls + 1) * sizeof(Record) < spool::window_bytes);
+Recorder::Trial Recorder::trial(void (*calls)(), int times) {
+  Trial trial;
   const std::size_t begin = spool_.position();
-  const auto* records = reinterpret_cast<const Record*>(spool_.reserve(calls * sizeof(Record)));
-  for (std::size_t i = 0; i < calls; i++) call_that_does_nothing();
-  std::vector<std::int64_t> gaps;
-  for (std::size_t i = 1; i < calls; i++) gaps.push_back(records[i].enter - records[i - 1].leave);
+  const std::byte* const first = spool_.reserve(spool::window_bytes / 2);
+  const std::int64_t since = now();
+  for (int i = 0; i < times; i++) calls();
+  trial.elapsed = now() - since;
+  const Record* previous = nullptr;
+  for (const std::byte* at = first; at < first + (spool_.position() - begin);) {
+    const auto* record = reinterpret_cast<const Record*>(at);
+    const auto* items = reinterpret_cast<const std::int64_t*>(record + 1);
+    const bool timed = (record->flags & spool::has_processor_time) != 0;
+    if (previous != nullptr) trial.gaps.push_back(timed ? items[record->items - 1] : record->enter - previous->leave);
+    trial.inside += record->leave - record->enter;
+    previous = record;
+    at += sizeof *record + record->items * sizeof(std::int64_t);
+  }
   spool_.rewind(begin);
-  std::nth_element(gaps.begin(), gaps.begin() + calls / 2, gaps.end());
-  spool_.header().overhead_ps = std::max<std::int64_t>(gaps[calls / 2], 0) * 1000;
+  last_fold_ = nullptr;
+  last_request_ = 0;
+  return trial;
 }
 
 void Recorder::finalize() {
@@ -138,6 +148,22 @@ void Recorder::forget_in_child() {
   process_ = 0;
 }
 
+void Recorder::append_thread() {
+  if (calling_thread_ == 0) calling_thread_ = ++threads_seen_;
+  last_thread_ = calling_thread_;
+  Record record;
+  record.kind = spool::thread_kind;
+  record.peer = calling_thread_ - 1;
+  record.enter = record.leave = now();
+  append(record);
+}
+
+std::int64_t Recorder::ProcessorTime::read(spool::Clock clock) {
+  timespec t;
+  clock_gettime(clock == spool::thread_clock ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 void Recorder::append_own_time(std::int64_t since) {
   Record record;
   record.kind = spool::own_time_kind;
@@ -147,15 +173,15 @@ void Recorder::append_own_time(std::int64_t since) {
 }
 
 void Recorder::append_poll(Record& record) {
-  if (last_poll_ != nullptr && record.enter - last_poll_->leave < longest_gap_between_polls_ns) {
-    last_poll_->leave = record.leave;
-    last_poll_->bytes++;
+  if (last_fold_ != nullptr && (last_fold_->flags & trace::nothing_found) != 0 &&
+      record.enter - last_fold_->leave < longest_gap_between_polls_ns) {
+    last_fold_->leave = record.leave;
+    last_fold_->bytes++;
     return;
   }
   record.flags |= trace::nothing_found;
   record.bytes = 1;
-  append(record);
-  if (is_on()) last_poll_ = reinterpret_cast<Record*>(spool_.reserve(0) - sizeof record);
+  append_foldable(record);
 }
 
 Communicator Recorder::find_communicator(MPI_Comm handle) {
@@ -164,29 +190,24 @@ Communicator Recorder::find_communicator(MPI_Comm handle) {
   return *communicators_.find(handle);
 }
 
-std::int32_t Recorder::learn(MPI_Comm handle, Op creator) {
+/// Says who the members are and gives the id.
+std::int32_t Recorder::introduce(MPI_Comm members_of, Communicator& c, Op creator) {
   const std::int64_t since = now();
-  Communicator c;
   int inter = 0;
-  MPI_Group group, world_group;
-  mpi::comm_rank(handle, &c.rank);
-  mpi::comm_test_inter(handle, &inter);
-  mpi::comm_group(predefined.world, &world_group);
-  mpi::comm_group(handle, &group);
-  const std::vector<std::int32_t> local = members(group, world_group);
+  MPI_Group group;
+  mpi::comm_rank(members_of, &c.rank);
+  mpi::comm_test_inter(members_of, &inter);
+  mpi::comm_group(members_of, &group);
+  const std::vector<std::int64_t> local = world_ranks(group);
   mpi::group_free(&group);
-  std::vector<std::int32_t> remote;
+  std::vector<std::int64_t> remote;
   if (inter != 0) {
-    mpi::comm_remote_group(handle, &group);
-    remote = members(group, world_group);
+    mpi::comm_remote_group(members_of, &group);
+    remote = world_ranks(group);
     mpi::group_free(&group);
   }
-  mpi::group_free(&world_group);
-
   c.id = next_communicator_++;
   c.peers = static_cast<int>(inter != 0 ? remote.size() : local.size());
-  communicators_.push(handle, c);
-  last_handle_ = MPI_Comm{};
 
   std::vector<std::int64_t> items;
   add_runs(items, local);
@@ -201,9 +222,83 @@ std::int32_t Recorder::learn(MPI_Comm handle, Op creator) {
   return c.id;
 }
 
+std::int32_t Recorder::learn(MPI_Comm handle, Op creator) {
+  Communicator c;
+  introduce(handle, c, creator);
+  communicators_.push(handle, c);
+  last_handle_ = MPI_Comm{};
+  return c.id;
+}
+
+/// Its id was given when it was begun, for only then do all members make communicators in one order.
+std::int32_t Recorder::learn_duplicate(MPI_Comm original, Op creator) {
+  Communicator c;
+  introduce(original, c, creator);
+  unbound_.push_back(c);
+  return c.id;
+}
+
+void Recorder::bind(MPI_Comm handle, std::int32_t id) {
+  const auto it = std::ranges::find(unbound_, id, &Communicator::id);
+  if (it == unbound_.end()) return;
+  communicators_.push(handle, *it);
+  last_handle_ = MPI_Comm{};
+  unbound_.erase(it);
+}
+
 void Recorder::forget(MPI_Comm handle) {
   communicators_.pop(handle);
   last_handle_ = MPI_Comm{};
+}
+
+std::int32_t Recorder::learn_window(MPI_Win handle, MPI_Comm comm, Op creator) {
+  Window window;
+  introduce(comm, window.communicator, creator);
+  windows_.push(handle, window);
+  return window.communicator.id;
+}
+
+std::vector<std::int64_t> Recorder::world_ranks(MPI_Group group) {
+  MPI_Group world;
+  mpi::comm_group(predefined.world, &world);
+  int size = 0;
+  mpi::group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  mpi::group_translate_ranks(group, size, ranks.data(), world, in_world.data());
+  mpi::group_free(&world);
+  std::vector<std::int64_t> result(in_world.begin(), in_world.end());
+  for (std::int64_t& rank : result)
+    if (rank < 0) rank = spool::no_rank;  // a process of another world
+  return result;
+}
+
+Recorder::Neighbors Recorder::neighbors(MPI_Comm comm) {
+  Neighbors n;
+  int kind = MPI_UNDEFINED, rank = 0, in = 0, out = 0, weighted = 0;
+  mpi::topo_test(comm, &kind);
+  if (kind == MPI_CART) {
+    mpi::cartdim_get(comm, &in);
+    for (int dimension = 0; dimension < in; dimension++) {
+      int below = 0, above = 0;
+      mpi::cart_shift(comm, dimension, 1, &below, &above);
+      n.sources.insert(n.sources.end(), {below, above});
+    }
+    n.destinations = n.sources;
+  } else if (kind == MPI_GRAPH) {
+    mpi::comm_rank(comm, &rank);
+    mpi::graph_neighbors_count(comm, rank, &in);
+    n.sources.resize(static_cast<std::size_t>(in));
+    mpi::graph_neighbors(comm, rank, in, n.sources.data());
+    n.destinations = n.sources;
+  } else if (kind == MPI_DIST_GRAPH) {
+    mpi::dist_graph_neighbors_count(comm, &in, &out, &weighted);
+    n.sources.resize(static_cast<std::size_t>(in));
+    n.destinations.resize(static_cast<std::size_t>(out));
+    std::vector<int> weights(static_cast<std::size_t>(std::max(in, out)) + 1), more(weights.size());
+    mpi::dist_graph_neighbors(comm, in, n.sources.data(), weights.data(), out, n.destinations.data(), more.data());
+  }
+  return n;
 }
 
 }  // namespace simreplay::recorder

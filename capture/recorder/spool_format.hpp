@@ -15,14 +15,19 @@
 #include <cstdint>
 #include <span>
 
+#include "common/trace/format.hpp"
+
 namespace simreplay::spool {
 
 constexpr char magic[8] = {'s', 'i', 'm', 's', 'p', 'o', 'o', 'l'};
-constexpr std::uint32_t format_version = 1;
+constexpr std::uint32_t format_version = 2;
 constexpr std::uint64_t header_bytes = 4096;
 constexpr std::uint64_t window_bytes = 256 * 1024;
 constexpr std::uint64_t data_offset = header_bytes + window_bytes;
 constexpr const char* extension = ".spool";
+
+/// What the time between calls is measured by. Times inside calls are always wall-clock time.
+enum Clock : std::uint32_t { wall_clock, thread_clock, process_clock };
 
 struct Header {
   char magic[8];
@@ -32,7 +37,8 @@ struct Header {
   std::int64_t started_ns;   // CLOCK_REALTIME when the recorder was loaded
   std::int64_t loaded_ns;    // CLOCK_MONOTONIC at the same moment: the origin of the process's times
   std::int64_t exited_ns;    // CLOCK_MONOTONIC when the process left main(); 0 if it never did
-  std::int64_t overhead_ps;  // time that recording a call adds to the gap between two calls
+  trace::Overheads overhead_ps;
+  std::uint32_t clock;       // Clock
   std::uint32_t finalized;   // 1 after MPI_Finalize
   std::uint32_t stopped;     // 1 if recording ended early because output failed
   std::atomic<std::uint64_t> window_start, end;
@@ -53,6 +59,10 @@ constexpr std::int32_t any_tag = -2;
 /// Kinds of records other than calls, whose kind is their Op.
 constexpr std::uint16_t communicator_kind = 0xff00;  // introduces a communicator
 constexpr std::uint16_t own_time_kind = 0xff01;      // the recorder itself took the time from enter to leave
+constexpr std::uint16_t thread_kind = 0xff02;        // what follows was called by thread `peer`: 0, 1, ...
+
+/// Flag of a call, beside trace::Flag: its last item is the processor time since the call before, ns.
+constexpr std::uint16_t has_processor_time = 1U << 15;
 
 /// Communicators have local ids in order of appearance: 0 world, 1 self, then 2, 3, ...
 /// A record is followed by `items` words of 64 bits:
@@ -60,7 +70,8 @@ constexpr std::uint16_t own_time_kind = 0xff01;      // the recorder itself took
 ///   Items::requests              a Completion for each request
 ///   communicator_kind            runs of the local group: number, then first, stride, count of each;
 ///                                then likewise of the remote group (`tag`: operation that created it)
-///   other calls                  as in the trace
+///   Items::starts                as in the trace, but with the ids and ranks of spools
+///   other calls                  as in the trace; ranks of neighbours are those of the communicator
 struct Record {
   std::int64_t enter = 0, leave = 0;  // CLOCK_MONOTONIC, ns
   std::int64_t bytes = 0;
@@ -70,7 +81,7 @@ struct Record {
   std::int32_t communicator = 0;
   std::int32_t peer = no_rank;
   std::int32_t tag = 0;
-  std::uint32_t request = 0;  // id of the request that the call opens; comes round after 2^32
+  std::uint32_t request = 0;  // id of the request that the call opens, 0 for none; comes round after 2^32
 };
 static_assert(sizeof(Record) == 48);
 

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string_view>
 
+#include "capture/simcapture/shell.hpp"
 #include "common/error.hpp"
 
 namespace simreplay::simcapture {
@@ -49,12 +50,6 @@ class SignalsPassedOn {
   std::array<struct sigaction, passed_on.size()> before_{};
 };
 
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// Whether the command is the launcher of Open MPI, which sends only the variables it is told of to other
 /// hosts.
 bool is_launcher_of_open_mpi(const std::string& program) {
@@ -78,11 +73,11 @@ void join_preload(std::vector<std::string>& command, const std::string& library)
       command[i] = assignment + library + ":" + command[i].substr(assignment.size());
 }
 
-std::vector<std::string> with_variables_sent(std::vector<std::string> command, const std::string& library) {
+std::vector<std::string> with_variables_sent(std::vector<std::string> command, const Preload& preload) {
   if (!is_launcher_of_open_mpi(command[0])) return command;
-  join_preload(command, library);
-  const std::vector<std::string> options = {"-x", "LD_PRELOAD",    "-x", "SIMCAPTURE_DIR",
-                                            "-x", "SIMCAPTURE_RUN"};
+  join_preload(command, preload.library);
+  std::vector<std::string> options = {"-x", "LD_PRELOAD"};
+  for (const auto& [name, value] : preload.variables()) options.insert(options.end(), {"-x", name});
   command.insert(command.begin() + 1, options.begin(), options.end());
   return command;
 }
@@ -92,8 +87,8 @@ std::vector<std::string> environment_with(const Preload& preload) {
   std::string libraries = preload.library;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
     libraries += std::string(":") + others;
-  std::vector<std::string> environment = {"LD_PRELOAD=" + libraries, "SIMCAPTURE_DIR=" + preload.folder,
-                                          "SIMCAPTURE_RUN=" + preload.run};
+  std::vector<std::string> environment = {"LD_PRELOAD=" + libraries};
+  for (const auto& [name, value] : preload.variables()) environment.push_back(name + "=" + value);
   for (char** variable = environ; *variable != nullptr; variable++) {
     const std::string_view text = *variable;
     const bool ours = text.starts_with("LD_PRELOAD=") || text.starts_with("SIMCAPTURE_");
@@ -128,6 +123,10 @@ pid_t start(std::vector<std::string> command, std::vector<std::string> environme
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> Preload::variables() const {
+  return {{"SIMCAPTURE_DIR", folder}, {"SIMCAPTURE_RUN", run}, {"SIMCAPTURE_CLOCK", clock}};
+}
+
 std::string find_recorder() {
   if (const char* named = std::getenv("SIMCAPTURE_LIBRARY"); named != nullptr && *named != '\0') {
     if (!fs::exists(named))
@@ -146,7 +145,7 @@ std::string find_recorder() {
 }
 
 int run(const std::vector<std::string>& command, const Preload& preload) {
-  std::vector<std::string> full_command = with_variables_sent(command, preload.library);
+  std::vector<std::string> full_command = with_variables_sent(command, preload);
   const SignalsPassedOn signals;
   const pid_t pid = start(std::move(full_command), environment_with(preload));
   child = pid;

@@ -2,6 +2,7 @@
 // Runs the program to be recorded.
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace simreplay::simcapture {
@@ -11,6 +12,10 @@ struct Preload {
   std::string library;
   std::string folder;  // for spools; absolute
   std::string run;
+  std::string clock = "wall";
+
+  /// As variables of its environment.
+  std::vector<std::pair<std::string, std::string>> variables() const;
 };
 
 /// The recorder's library: SIMCAPTURE_LIBRARY, or beside this program. Throws Error if there is none.

@@ -2,27 +2,29 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
-#include "capture/pack/packer.hpp"
+#include "capture/pack/traces.hpp"
 #include "capture/simcapture/launch.hpp"
 #include "capture/simcapture/options.hpp"
+#include "capture/simcapture/shell.hpp"
+#include "capture/simcapture/spool_folder.hpp"
 #include "common/error.hpp"
 #include "common/output.hpp"
-#include "common/units.hpp"
 
 namespace {
 
 using namespace simreplay;
-namespace fs = std::filesystem;
+using simcapture::joined;
+using simcapture::Options;
+using simcapture::SpoolFolder;
+using Worlds = std::vector<pack::World>;
 
 void say(const std::string& text) { std::fprintf(stderr, "simcapture: %s\n", text.c_str()); }
 
@@ -30,89 +32,95 @@ std::string new_run_id() {
   return fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::localtime(std::time(nullptr)), getpid());
 }
 
-/// For people, and fit for a shell where that is simple.
-std::string joined(const std::vector<std::string>& command) {
-  std::string text;
-  for (const std::string& word : command) {
-    const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?`") == std::string::npos;
-    text += (text.empty() ? "" : " ") + (plain ? word : "'" + word + "'");
-  }
-  return text;
-}
-
-/// traces.h5, then traces.2.h5, ... for further MPI programs that the same command ran.
-std::string output_of(const std::string& path, std::size_t world) {
-  if (world == 0) return path;
-  const fs::path p(path);
-  return (p.parent_path() / fmt::format("{}.{}{}", p.stem().string(), world + 1, p.extension().string()))
-      .string();
-}
-
-void report(const std::string& output, const pack::Summary& summary) {
-  for (const std::string& remark : summary.remarks) say(remark);
-  if (!summary.incomplete.empty())
-    say(fmt::format("{} {} did not reach the end of MPI_Finalize; the trace is marked incomplete there",
-                    summary.incomplete.size() == 1 ? "process" : "processes",
-                    fmt::join(summary.incomplete, ", ")));
-  const auto bytes = static_cast<double>(fs::file_size(output));
-  say(fmt::format("{}: {} {}, {} calls, {:.3g} s recorded, {:.1f} bytes per call", output, summary.processes,
-                  summary.processes == 1 ? "process" : "processes",
-                  format_count(static_cast<std::int64_t>(summary.calls)), summary.seconds,
-                  bytes / static_cast<double>(std::max<std::uint64_t>(summary.calls, 1))));
-}
-
-/// Turns what the recorders left into traces. False if there was nothing.
-bool pack_all(const simcapture::Options& options, const simcapture::Preload& preload) {
+Worlds find_worlds(const std::string& folder, const std::string& run) {
   std::vector<std::string> remarks;
-  const std::vector<pack::World> worlds = pack::find_worlds(preload.folder, preload.run, remarks);
+  Worlds worlds = pack::find_worlds(folder, run, remarks);
   for (const std::string& remark : remarks) say(remark);
-  if (worlds.size() > 1)
-    say(fmt::format("{} MPI programs were run; each has a trace of its own", worlds.size()));
-  for (std::size_t i = 0; i < worlds.size(); i++) {
-    const std::string output = output_of(options.output, i);
-    if (i > 0) check_output(output, options.force);
-    report(output, pack::pack(worlds[i], joined(options.command), output));
-  }
-  return !worlds.empty();
+  return worlds;
 }
 
-int capture(const simcapture::Options& options) {
+/// How to pack later, or where more of the spools can be seen.
+std::vector<std::string> pack_command(const Options& options, const simcapture::Preload& preload) {
+  return {"simtrace", "pack", preload.folder, "--run", preload.run, "-o", options.output};
+}
+
+std::string collect_command(const Options& options, const simcapture::Preload& preload) {
+  std::vector<std::string> words = {"mpirun", "--map-by", "ppr:1:node"};
+  for (std::string& word : pack_command(options, preload)) words.push_back(std::move(word));
+  words.insert(words.end(), {"--command", joined(options.command)});  // the note may be on no host of those
+  return joined(words);
+}
+
+/// What is not here, in words; empty if all is.
+std::string missing(const Worlds& worlds) {
+  if (worlds.empty()) return "no spools";
+  std::size_t processes = 0, spools = 0;
+  for (const pack::World& world : worlds) {
+    processes += world.spools.size();
+    spools +=
+        static_cast<std::size_t>(std::ranges::count_if(world.spools, [](auto& s) { return !s.empty(); }));
+  }
+  return spools == processes ? "" : fmt::format("spools of only {} of {} processes", spools, processes);
+}
+
+/// Turns what the recorders left into traces, or says how to do it. Returns the exit status.
+int conclude(const Options& options, const simcapture::Preload& preload, const SpoolFolder& folder,
+             int status) {
+  const Worlds worlds = find_worlds(preload.folder, preload.run);
+  if (worlds.empty() && options.spool_dir.empty()) {
+    say("no MPI call was seen; nothing is recorded (is the program linked statically, or loads its MPI "
+        "library itself? do all hosts see " +
+        preload.folder + "?)");
+    folder.clear(worlds);
+    return status != 0 ? status : EXIT_FAILURE;
+  }
+  // Only a folder that the user chose may be another one on each host.
+  if (const std::string what = missing(worlds); !what.empty() && !options.spool_dir.empty()) {
+    say(fmt::format("{} in {} of this host; to collect them from all: {}", what, preload.folder,
+                    collect_command(options, preload)));
+    return status;
+  }
+  if (options.no_pack) {
+    say("recorded, not packed; to do so: " + joined(pack_command(options, preload)));
+    return status;
+  }
+  pack::pack_all(worlds, {joined(options.command), options.output, options.force}, say);
+  if (!options.keep_spool) folder.clear(worlds);
+  return status;
+}
+
+int capture(const Options& options) {
   check_output(options.output, options.force);
   simcapture::Preload preload;
   preload.library = simcapture::find_recorder();
   preload.run = new_run_id();
-  preload.folder = fs::absolute(options.output + ".spool-" + preload.run).string();
-  fs::create_directory(preload.folder);
+  preload.clock = options.clock;
+  SpoolFolder folder = options.spool_dir.empty() ? SpoolFolder::made_for(options.output, preload.run)
+                                                 : SpoolFolder::shared(options.spool_dir);
+  preload.folder = folder.path();
+  folder.note_command(preload.run, joined(options.command));
 
   int status = 0;
   try {
     status = simcapture::run(options.command, preload);
   } catch (const Error&) {
-    fs::remove_all(preload.folder);
+    folder.clear({});
     throw;
   }
   try {
-    if (!pack_all(options, preload)) {
-      say("no MPI call was seen; nothing is recorded (is the program linked statically, or loads its MPI "
-          "library "
-          "itself? do all hosts see " +
-          preload.folder + "?)");
-      status = status != 0 ? status : EXIT_FAILURE;
-    }
+    return conclude(options, preload, folder, status);
   } catch (const std::exception& error) {
     say(error.what());
     say("what was recorded is kept in " + preload.folder);
     return status != 0 ? status : EXIT_FAILURE;
   }
-  if (!options.keep_spool) fs::remove_all(preload.folder);
-  return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const simcapture::Options options = simcapture::parse_options(argc, argv);
+    const Options options = simcapture::parse_options(argc, argv);
     return options.command.empty() ? EXIT_SUCCESS : capture(options);
   } catch (const std::exception& error) {
     say(error.what());

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string_view>
 
+
 namespace simreplay::simcapture {
 namespace po = boost::program_options;
 namespace {
@@ -16,7 +17,14 @@ po::options_description describe(Options& options) {
   option("output,o", po::value(&options.output)->value_name("FILE")->default_value(options.output),
          "the trace to write");
   option("force", po::bool_switch(&options.force), "overwrite the trace if it exists");
-  option("keep-spool", po::bool_switch(&options.keep_spool), "keep what the recorder left, FILE.spool-.../");
+  option(
+      "spool-dir", po::value(&options.spool_dir)->value_name("DIR"),
+      "folder for what the recorder leaves, may be local to each host (default: a new one, FILE.spool-...)");
+  option("keep-spool", po::bool_switch(&options.keep_spool), "keep what the recorder left");
+  option("no-pack", po::bool_switch(&options.no_pack), "keep it and write no trace; say how to, later");
+  option("clock", po::value(&options.clock)->value_name("CLOCK")->default_value(options.clock),
+         "of computation: wall; cpu, the processor time of the calling thread, for processes that share processors; "
+         "process-cpu, that of all threads of the process");
   option("help,h", "show this help");
   option("version", "show the version");
   return d;
@@ -57,6 +65,8 @@ Options parse_options(int argc, char** argv) {
     return options;
   }
   po::notify(values);
+  if (const auto clocks = {"wall", "cpu", "process-cpu"}; std::ranges::find(clocks, options.clock) == clocks.end())
+    throw std::invalid_argument("expected --clock wall, cpu or process-cpu, found '" + options.clock + "'");
   if (values.count("words") != 0)
     throw std::invalid_argument("the command must follow '--': simcapture [options] -- " +
                                 values["words"].as<std::vector<std::string>>().front() + " ...");

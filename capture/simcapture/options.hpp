@@ -8,8 +8,11 @@ namespace simreplay::simcapture {
 
 struct Options {
   std::string output = "traces.h5";
+  std::string spool_dir;  // empty: a new folder beside the output
   bool keep_spool = false;
+  bool no_pack = false;
   bool force = false;
+  std::string clock = "wall";  // or cpu, process-cpu
   std::vector<std::string> command;  // empty: --help or --version was asked for and answered
 };
 

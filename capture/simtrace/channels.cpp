@@ -1,5 +1,7 @@
 #include "capture/simtrace/channels.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -7,6 +9,12 @@
 #include "capture/simtrace/hash.hpp"
 
 namespace simreplay::simtrace {
+
+Fault fault_of(const CallName& receive, const WrongSize& w) {
+  return fault_at(
+      receive, fmt::format("the {} bytes that process {} sent in call {}", w.sent, w.sender, w.sending_call),
+      fmt::format("{} bytes", w.received));
+}
 
 std::optional<Half> Channels::meet(const Channel& channel, Side side, const Half& half) {
   std::size_t index = find(channel);

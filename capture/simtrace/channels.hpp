@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "capture/simtrace/fault_log.hpp"
 #include "common/mpi_ops.hpp"
 
 namespace simreplay::simtrace {
@@ -24,6 +25,14 @@ struct Half {
   std::int32_t request = -1;  // slot that the call opened
   Op op = Op::count;
 };
+
+/// A message that was not received as it was sent.
+struct WrongSize {
+  std::int64_t received = 0, sent = 0;
+  std::int32_t sender = 0;
+  std::uint64_t sending_call = 0;
+};
+Fault fault_of(const CallName& receive, const WrongSize& wrong);
 
 /// The halves that still miss the other one. Memory follows them: a channel without any takes none.
 class Channels {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "capture/simtrace/fault_log.hpp"
+#include "capture/simtrace/membership.hpp"
 #include "common/trace/format.hpp"
 
 namespace simreplay::simtrace {
@@ -15,22 +17,26 @@ namespace simreplay::simtrace {
 /// Memory follows the operations that some members have made and others have not.
 class CollectiveLog {
  public:
-  CollectiveLog(const std::vector<trace::Members>& communicators, std::int32_t processes);
+  CollectiveLog(Membership& members, std::int32_t processes)
+      : members_(members), made_(static_cast<std::size_t>(processes)) {}
 
-  void add(const CallName& at, const trace::Signature& s, FaultLog& faults);
+  /// The number of the operation within its communicator; none if that makes no sense any more.
+  std::optional<std::uint64_t> add(const CallName& at, const trace::Signature& s, FaultLog& faults);
+  /// All members have made it.
+  bool is_complete(std::int32_t communicator, std::uint64_t number) const;
   /// At the end of all processes.
   void expect_all_complete(FaultLog& faults) const;
-
-  bool is_inter(std::int32_t communicator) const { return inter_[static_cast<std::size_t>(communicator)]; }
 
  private:
   /// One operation, as the first member made it.
   struct Operation {
     CallName first;
-    std::int32_t root;
+    std::int32_t root;  // that somebody named
     std::int64_t bytes;
     std::uint64_t items;  // a hash
-    std::int64_t members_there;
+    std::int64_t members_there = 0;
+    std::int32_t rootless = trace::nobody;  // in an intercommunicator: a member that named no root
+    bool root_there = false;                // and whether the root named itself
   };
   struct Sequence {
     std::deque<Operation> open;
@@ -39,14 +45,13 @@ class CollectiveLog {
   };
 
   std::uint64_t& next_of(std::int32_t process, std::int32_t communicator);
-  void note_creation(const trace::Signature& s);
-  void compare(const CallName& at, const trace::Signature& s, Sequence& sequence, const Operation& first,
-               FaultLog& faults) const;
+  static void compare(const CallName& at, const trace::Signature& s, const Operation& o, FaultLog& faults);
+  void compare_roots_of_groups(const CallName& at, const trace::Signature& s, Operation& o, FaultLog& faults);
+  bool has_known_root(Op op, std::int32_t communicator) const;
+  void take_complete(std::int32_t communicator, Sequence& sequence, FaultLog& faults);
   std::int32_t first_missing(std::int32_t communicator, std::uint64_t number) const;
 
-  const std::vector<trace::Members>& communicators_;
-  std::vector<std::int64_t> sizes_;
-  std::vector<bool> inter_;  // intercommunicators: roots and sizes differ between the groups
+  Membership& members_;
   std::unordered_map<std::int32_t, Sequence> sequences_;
   // Per process and communicator: how many operations it has made.
   std::vector<std::vector<std::pair<std::int32_t, std::uint64_t>>> made_;

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "capture/simtrace/call_stream.hpp"
-#include "capture/simtrace/info.hpp"
+#include "capture/simtrace/describe.hpp"
 #include "capture/simtrace/saturated.hpp"
+#include "capture/simtrace/timeline.hpp"
 #include "common/error.hpp"
 
 namespace simreplay::simtrace {
@@ -18,8 +19,8 @@ constexpr std::size_t window_calls = 1U << 15;
 constexpr std::int32_t processes_at_once = 1 << 16;
 
 bool equal(const Signature& a, const Signature& b) {
-  return a.op == b.op && a.flags == b.flags && a.communicator == b.communicator && a.peer == b.peer &&
-         a.tag == b.tag && a.request == b.request && a.bytes == b.bytes &&
+  return a.op == b.op && a.flags == b.flags && a.thread == b.thread && a.communicator == b.communicator &&
+         a.peer == b.peer && a.tag == b.tag && a.request == b.request && a.bytes == b.bytes &&
          std::ranges::equal(a.items, b.items);
 }
 
@@ -37,21 +38,24 @@ class Calls {
   bool next() {
     if (++at_ >= window_.size()) {
       if (!stream_.read(window_, window_calls)) return false;
+      if (stream_.table_changed()) timeline_.use(stream_.table());
       at_ = 0;
     }
-    enter_ = saturated_sum(leave_, saturated_product(window_.computation[at_], tick_ps_));
-    leave_ = saturated_sum(enter_, saturated_product(window_.duration[at_], tick_ps_));
+    times_ = timeline_.add(window_.signature[at_], saturated_product(window_.computation[at_], tick_ps_),
+                           saturated_product(window_.duration[at_], tick_ps_));
     return true;
   }
   Signature signature() const { return stream_.table()[window_.signature[at_]]; }
-  std::int64_t enter() const { return enter_; }
-  std::int64_t leave() const { return leave_; }
+  std::int64_t enter() const { return times_.enter; }
+  std::int64_t leave() const { return times_.leave; }
 
  private:
   CallStream stream_;
   Window window_;
+  Timeline timeline_;
+  Timeline::Times times_{};
   std::size_t at_ = 0;
-  std::int64_t tick_ps_, enter_ = 0, leave_ = 0;
+  std::int64_t tick_ps_;
 };
 
 class Comparison {

@@ -14,13 +14,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// Encoding without writing tells how much of the file these processes take.
-struct Measure final : trace::Sink {
-  void calls(std::span<const std::uint16_t>, std::span<const std::int64_t>,
-             std::span<const std::int64_t>) override {}
-  void segment(const trace::Segment&, const trace::SignatureTable&) override {}
-};
-
 struct Block {
   std::int32_t first, end;
 };
@@ -34,7 +27,7 @@ Block own_block(std::int32_t processes, MPI_Comm comm) {
 }
 
 trace::Extent measure(const Job& job, Block block) {
-  Measure nowhere;
+  trace::Nowhere nowhere;
   trace::Encoder encoder(nowhere);
   for (std::int32_t p = block.first; p < block.end; p++) run_process(job, encoder, p);
   return encoder.extent();
@@ -43,7 +36,7 @@ trace::Extent measure(const Job& job, Block block) {
 void write(const Job& job, Block block, trace::Writer& writer) {
   trace::Encoder encoder(writer);
   for (std::int32_t p = block.first; p < block.end; p++) {
-    writer.begin_process();
+    writer.begin_process(p);
     run_process(job, encoder, p);
     writer.end_process({});
   }
@@ -135,13 +128,13 @@ Job job_from(const CommandLine& line) {
 void generate(Job job, const std::string& path, MPI_Comm comm) {
   prepare(job);
   const Block block = own_block(job.processes, comm);
-  const trace::Extent extent = measure(job, block);
+  const std::vector<trace::Part> part = {{block.first, measure(job, block)}};
   trace::Facts facts;
   facts.kind = "generated";
   facts.command = canonical_command(job);
   facts.clock = "none";
   facts.processes = job.processes;
-  trace::Writer writer(path, facts, trace::place(comm, block.end - block.first, extent));
+  trace::Writer writer(path, facts, trace::place(comm, part));
   write(job, block, writer);
   writer.commit(communicators_of(job));
 }
@@ -160,16 +153,16 @@ Exit generate_command(const Arguments& arguments) {
     together(MPI_COMM_WORLD, [&] {
       if (mpi.rank() == 0) check_output(line.text("output"), line.has("force"));
     });
+    const Exit result = guarded(true, [&] {
+      generate(*job, line.text("output"), MPI_COMM_WORLD);
+      return Exit::success;
+    });
+    // It may have hit this rank alone, and the others would wait for it for ever.
+    if (result != Exit::success && mpi.size() > 1) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(result));
+    return result;
   } catch (const SharedFailure& failure) {
     return report(failure.message, Exit::fault);
   }
-  const Exit result = guarded(true, [&] {
-    generate(*job, line.text("output"), MPI_COMM_WORLD);
-    return Exit::success;
-  });
-  // It may have hit this rank alone, and the others would wait for it for ever.
-  if (result != Exit::success && mpi.size() > 1) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(result));
-  return result;
 }
 
 }  // namespace simreplay::simtrace

@@ -8,6 +8,7 @@
 #include "capture/simtrace/diff.hpp"
 #include "capture/simtrace/generate.hpp"
 #include "capture/simtrace/info.hpp"
+#include "capture/simtrace/pack.hpp"
 #include "capture/simtrace/verify.hpp"
 
 namespace {
@@ -19,6 +20,7 @@ constexpr Command commands[] = {
     {"verify", "check that a trace fits together", verify_command},
     {"diff", "compare two traces", diff_command},
     {"generate", "write a synthetic trace", generate_command},
+    {"pack", "write a trace from recorded spools", pack_command},
 };
 
 void print_help() {

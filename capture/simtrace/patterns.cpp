@@ -26,6 +26,8 @@ std::int64_t duration_of(const Signature& s) {
       return start_ns;
     case Verb::post_send:
     case Verb::post_receive:
+    case Verb::prepare:
+    case Verb::launch:
       return post_ns;
     default:
       return call_ns + s.bytes / bytes_per_ns;
@@ -185,6 +187,20 @@ void Script::post_send(std::int32_t peer, std::int32_t tag, std::int64_t bytes, 
 void Script::post_receive(std::int32_t peer, std::int32_t tag, std::int64_t bytes, std::int32_t communicator,
                           std::uint16_t flags) {
   post(Op::Irecv, peer, tag, bytes, communicator, flags);
+}
+
+void Script::start(StartMode mode, std::int32_t peer, std::int32_t tag, std::int64_t bytes,
+                   std::int32_t communicator, std::uint16_t flags) {
+  constexpr Op makes[] = {Op::Recv_init, Op::Send_init, Op::Ssend_init};
+  call({.op = makes[mode],
+        .flags = flags,
+        .communicator = communicator,
+        .peer = (flags & trace::any_source) != 0 ? trace::anybody : peer,
+        .tag = tag,
+        .bytes = bytes});
+  const std::array<std::int64_t, start_words> words{mode, communicator, peer, tag, bytes, posted_, flags};
+  call({.op = Op::Start, .items = words});
+  posted_++;
 }
 
 void Script::complete(Op op, std::int32_t count) {

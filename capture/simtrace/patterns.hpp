@@ -50,6 +50,9 @@ class Script {
                  std::int32_t communicator = trace::world_id);
   void post_receive(std::int32_t peer, std::int32_t tag, std::int64_t bytes,
                     std::int32_t communicator = trace::world_id, std::uint16_t flags = 0);
+  /// The same by a persistent request, which is made for this message alone. `mode`: a send or a receive.
+  void start(StartMode mode, std::int32_t peer, std::int32_t tag, std::int64_t bytes,
+             std::int32_t communicator, std::uint16_t flags = 0);
   /// Completes the next `count` of the open requests, in the order in which they were posted.
   void complete(Op op, std::int32_t count);
   void complete_all() { complete(Op::Waitall, open()); }

@@ -22,6 +22,7 @@ enum Purpose : int {
   size,
   tag,
   wildcard,
+  persistence,
   completion,
   kind,
   operation,
@@ -81,6 +82,8 @@ class Step {
   bool sends(int round, std::int32_t process) const { return draw(presence, round, process) % 4 != 0; }
   std::int32_t tag_of(int round) const { return static_cast<std::int32_t>(draw(tag, round) % 3); }
   std::int32_t communicator_of(int round) const { return round % 2 == 0 ? trace::world_id : copy_id; }
+  void receive(int round, std::int32_t source) const;
+  void send(int round, std::int32_t destination) const;
   void exchange() const;
   void collective(std::int32_t communicator, std::int32_t first, std::int32_t stride) const;
   std::vector<std::int64_t> blocks(Items shape, std::int32_t members, std::int32_t own, bool is_root) const;
@@ -94,17 +97,33 @@ class Step {
 void Step::messages() const {
   const int n = 1 + static_cast<int>(draw(rounds) % 4);
   const std::int32_t self = script_.process();
-  for (int round = 0; round < n; round++) {
-    const std::int32_t source = along(round).from(self);
-    const auto flags =
-        static_cast<std::uint16_t>(draw(wildcard, round, self) % 8 == 0 ? trace::any_source : 0);
-    if (sends(round, source))
-      script_.post_receive(source, tag_of(round), bytes(size, round, source), communicator_of(round), flags);
-  }
   for (int round = 0; round < n; round++)
-    if (sends(round, self))
-      script_.post_send(along(round).to(self), tag_of(round), bytes(size, round, self),
-                        communicator_of(round));
+    if (const std::int32_t source = along(round).from(self); sends(round, source)) receive(round, source);
+  for (int round = 0; round < n; round++)
+    if (sends(round, self)) send(round, along(round).to(self));
+}
+
+void Step::receive(int round, std::int32_t source) const {
+  const std::int32_t self = script_.process();
+  const auto flags = static_cast<std::uint16_t>(draw(wildcard, round, self) % 8 == 0 ? trace::any_source : 0);
+  const std::int64_t n = bytes(size, round, source);
+  if (draw(persistence, round, self, 0) % 4 == 0)
+    script_.start(starts_receive, source, tag_of(round), n, communicator_of(round), flags);
+  else
+    script_.post_receive(source, tag_of(round), n, communicator_of(round), flags);
+}
+
+void Step::send(int round, std::int32_t destination) const {
+  const std::int32_t self = script_.process();
+  const std::int64_t n = bytes(size, round, self);
+  switch (draw(persistence, round, self, 1) % 8) {
+    case 0:
+      return script_.start(starts_send, destination, tag_of(round), n, communicator_of(round));
+    case 1:
+      return script_.start(starts_synchronous_send, destination, tag_of(round), n, communicator_of(round));
+    default:
+      return script_.post_send(destination, tag_of(round), n, communicator_of(round));
+  }
 }
 
 void Step::complete() const {

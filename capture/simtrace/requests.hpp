@@ -5,26 +5,27 @@
 #include <optional>
 #include <vector>
 
+#include "capture/simtrace/channels.hpp"
 #include "capture/simtrace/fault_log.hpp"
+#include "common/mpi_ops.hpp"
 
 namespace simreplay::simtrace {
 
+/// Whether a call of this operation opens a request.
+enum class Opens : std::uint8_t { never, may, must };
+Opens opens(Op op);
+
 class Requests {
  public:
-  /// A message whose receive was recorded with fewer bytes: wrong if that receive completes.
-  struct Shortfall {
-    std::int64_t received = 0, sent = 0;
-    std::int32_t sender = 0;
-    std::uint64_t sending_call = 0;
-  };
   struct Open {
     bool is_open = false;
+    bool receives = false;
     Op op = Op::count;
     std::uint64_t call = 0;
-    std::optional<Shortfall> shortfall;
+    std::optional<WrongSize> shortfall;  // fewer bytes recorded than sent: wrong if the receive completes
   };
 
-  void open(const CallName& at, std::int32_t slot, FaultLog& faults);
+  void open(const CallName& at, std::int64_t slot, bool receives, FaultLog& faults);
   /// What was open; nothing, and a fault, if the slot is free.
   std::optional<Open> close(const CallName& at, std::int64_t slot, FaultLog& faults);
   /// A call that names a request without closing it.

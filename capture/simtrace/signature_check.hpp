@@ -14,8 +14,6 @@ struct Objection {
   bool usable = true;  // false: the call cannot be followed any further
 };
 
-/// `inter`: the communicator is an intercommunicator, where roots and lists follow other rules.
-std::optional<Objection> object_to(const trace::Signature& s, std::int32_t process, bool inter,
-                                   Membership& members);
+std::optional<Objection> object_to(const trace::Signature& s, std::int32_t process, Membership& members);
 
 }  // namespace simreplay::simtrace

@@ -13,7 +13,8 @@ namespace simreplay::simtrace {
 struct Verdict {
   std::int64_t processes = 0, calls = 0, messages = 0;
   std::int64_t faults = 0;
-  std::vector<std::string> shown;  // the first of them
+  std::vector<std::string> shown;    // the first of them
+  std::vector<std::string> remarks;  // what is no fault, but good to know
 };
 
 /// Linear in the number of calls; memory follows open messages, requests and collective operations.

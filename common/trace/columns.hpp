@@ -22,13 +22,14 @@ struct CallColumns {
 };
 
 struct SignatureColumns {
-  Column<std::uint16_t> operation, flags;
+  Column<std::uint16_t> operation, flags, thread, overlaps;
   Column<std::int32_t> communicator, peer, tag, request;
   Column<std::int64_t> bytes;
   Column<std::uint32_t> items;
   template <class FileRef, class... L>
   explicit SignatureColumns(FileRef& f, const L&... layout)
       : operation(f, "/signatures/operation", layout...), flags(f, "/signatures/flags", layout...),
+        thread(f, "/signatures/thread", layout...), overlaps(f, "/signatures/overlaps", layout...),
         communicator(f, "/signatures/communicator", layout...), peer(f, "/signatures/peer", layout...),
         tag(f, "/signatures/tag", layout...), request(f, "/signatures/request", layout...),
         bytes(f, "/signatures/bytes", layout...), items(f, "/signatures/items", layout...) {}
@@ -47,11 +48,10 @@ struct SegmentColumns {
 /// `first_call` and `first_segment` have one row more than there are processes.
 struct ProcessColumns {
   Column<std::uint8_t> complete;
-  Column<std::int64_t> overhead;
   Column<std::int32_t> host;
   template <class FileRef, class... L>
   explicit ProcessColumns(FileRef& f, const L&... layout)
-      : complete(f, "/processes/complete", layout...), overhead(f, "/processes/overhead", layout...),
+      : complete(f, "/processes/complete", layout...),
         host(f, "/processes/host", layout...) {}
 };
 
@@ -73,6 +73,9 @@ struct RunColumns {
 constexpr const char* groups[] = {"/calls", "/signatures", "/segments", "/processes", "/communicators"};
 constexpr const char* items_name = "/items";
 constexpr const char* first_run_name = "/communicators/first_run";
+constexpr const char* wall_name = "/calls/wall";  // only of traces whose clock is not that of the wall
+constexpr const char* overhead_name = "/processes/overhead";  // recording_kinds rows for each process
+constexpr const char* first_group_name = "/communicators/first_group";
 
 void write_facts(hdf5::File& file, const Facts& facts);
 Facts read_facts(const hdf5::File& file);

@@ -16,13 +16,14 @@ std::uint64_t hash(const Signature& s) {
   const auto u = [](auto v) { return static_cast<std::uint64_t>(v); };
   std::uint64_t h = mix(u(s.op) << 16 | s.flags, u(s.bytes));
   h = mix(h, u(static_cast<std::uint32_t>(s.communicator)) << 32 | static_cast<std::uint32_t>(s.peer));
+  h = mix(h, u(s.thread) << 16 | s.overlaps);
   h = mix(h, u(static_cast<std::uint32_t>(s.tag)) << 32 | static_cast<std::uint32_t>(s.request));
   for (const std::int64_t item : s.items) h = mix(h, u(item));
   return h;
 }
 
 bool equal(const Signature& a, const Signature& b) {
-  return a.op == b.op && a.flags == b.flags && a.communicator == b.communicator && a.peer == b.peer && a.tag == b.tag &&
+  return a.op == b.op && a.flags == b.flags && a.thread == b.thread && a.overlaps == b.overlaps && a.communicator == b.communicator && a.peer == b.peer && a.tag == b.tag &&
          a.request == b.request && a.bytes == b.bytes && std::ranges::equal(a.items, b.items);
 }
 
@@ -32,6 +33,7 @@ Encoder::Encoder(Sink& sink) : sink_(sink) {
   signature_.reserve(buffered_calls);
   computation_.reserve(buffered_calls);
   duration_.reserve(buffered_calls);
+  wall_.reserve(buffered_calls);
 }
 
 void Encoder::begin(std::int32_t process) {
@@ -46,11 +48,12 @@ void Encoder::begin(std::int32_t process) {
   previous_ = 0;
 }
 
-void Encoder::add(const Signature& s, std::int64_t computation, std::int64_t duration) {
+void Encoder::add(const Signature& s, std::int64_t computation, std::int64_t duration, std::int64_t wall) {
   const std::uint32_t number = find(s);
   signature_.push_back(static_cast<std::uint16_t>(number));
   computation_.push_back(computation);
   duration_.push_back(duration);
+  wall_.push_back(wall);
   segment_.calls++;
   extent_.calls++;
   if (signature_.size() == buffered_calls) flush_calls();
@@ -100,10 +103,11 @@ void Encoder::rehash(std::size_t slots) {
 
 void Encoder::flush_calls() {
   if (signature_.empty()) return;
-  sink_.calls(signature_, computation_, duration_);
+  sink_.calls(signature_, computation_, duration_, wall_);
   signature_.clear();
   computation_.clear();
   duration_.clear();
+  wall_.clear();
 }
 
 void Encoder::flush_segment() {

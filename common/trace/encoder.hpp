@@ -15,8 +15,15 @@ class Sink {
  public:
   virtual ~Sink() = default;
   virtual void calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
-                     std::span<const std::int64_t> duration) = 0;
+                     std::span<const std::int64_t> duration, std::span<const std::int64_t> wall) = 0;
   virtual void segment(const Segment& segment, const SignatureTable& table) = 0;
+};
+
+/// Encoding without writing tells how much of a file processes take.
+struct Nowhere final : Sink {
+  void calls(std::span<const std::uint16_t>, std::span<const std::int64_t>, std::span<const std::int64_t>,
+             std::span<const std::int64_t>) override {}
+  void segment(const Segment&, const SignatureTable&) override {}
 };
 
 /// Encodes processes one after another. Memory: one signature table and a buffer of calls.
@@ -25,8 +32,9 @@ class Encoder {
   explicit Encoder(Sink& sink);
 
   void begin(std::int32_t process);
-  /// Times in ticks of the trace. `s.items` is copied.
-  void add(const Signature& s, std::int64_t computation, std::int64_t duration);
+  /// Times in ticks of the trace; `wall` counts only where computation is measured by another clock.
+  /// `s.items` is copied.
+  void add(const Signature& s, std::int64_t computation, std::int64_t duration, std::int64_t wall = 0);
   void end();
 
   const Extent& extent() const { return extent_; }
@@ -46,7 +54,7 @@ class Encoder {
   std::vector<std::uint32_t> successor_;  // signature last seen after this one: a good guess in loops
   std::uint32_t previous_ = 0;
   std::vector<std::uint16_t> signature_;
-  std::vector<std::int64_t> computation_, duration_;
+  std::vector<std::int64_t> computation_, duration_, wall_;
 };
 
 }  // namespace simreplay::trace

@@ -1,5 +1,7 @@
 #include "common/trace/format.hpp"
 
+#include <algorithm>
+
 namespace simreplay::trace {
 
 Members Members::of(std::span<const std::int32_t> ranks) {
@@ -29,6 +31,10 @@ std::vector<std::int32_t> Members::world_ranks() const {
   for (const Run& r : runs)
     for (std::int32_t i = 0; i < r.count; i++) ranks.push_back(r.first + i * r.stride);
   return ranks;
+}
+
+bool Members::has_strangers() const {
+  return std::ranges::any_of(runs, [](const Run& r) { return r.first == nobody || r.first + (r.count - 1) * r.stride == nobody; });
 }
 
 }  // namespace simreplay::trace

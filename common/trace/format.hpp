@@ -34,10 +34,36 @@ enum Flag : std::uint16_t {
   not_commutative = 1 << 5,  // the reduction's operation
 };
 
+/// Operations by what it costs to record them.
+enum class Recording : std::uint8_t { message, request, completion, collective, local, kinds };
+constexpr std::size_t recording_kinds = static_cast<std::size_t>(Recording::kinds);
+constexpr std::array<const char*, recording_kinds> recording_names{"message", "request", "completion", "collective", "local"};
+
+constexpr Recording recording_of(Op op) {
+  switch (info(op).verb) {
+    case Verb::post_send:
+    case Verb::post_receive:
+    case Verb::launch: return Recording::request;
+    case Verb::complete:
+    case Verb::release: return Recording::completion;
+    case Verb::collective:
+    case Verb::post_collective:
+    case Verb::neighbors:
+    case Verb::post_neighbors: return Recording::collective;
+    case Verb::local: return Recording::local;
+    default: return Recording::message;
+  }
+}
+
+/// Time that recording adds to the gap after a call, ps.
+using Overheads = std::array<std::int64_t, recording_kinds>;
+
 /// What a call was, without its times.
 struct Signature {
   Op op = Op::count;
   std::uint16_t flags = 0;
+  std::uint16_t thread = 0;       // of the process, in the order in which they first called MPI
+  std::uint16_t overlaps = 0;     // calls of other threads just before it that ended after it began
   std::int32_t communicator = world_id;
   std::int32_t peer = nobody;     // world rank: destination, real source, or root
   std::int32_t tag = 0;
@@ -53,11 +79,14 @@ struct Members {
     friend bool operator==(const Run&, const Run&) = default;
   };
   std::vector<Run> runs;
+  std::int32_t first_group = 0;  // of an intercommunicator: members that belong to the first group
 
   static Members of(std::span<const std::int32_t> world_ranks);
   static Members world(std::int32_t processes) { return {{{0, 1, processes}}}; }
   std::int64_t size() const;
   std::vector<std::int32_t> world_ranks() const;
+  /// Whether processes of other programs are among them.
+  bool has_strangers() const;
   friend bool operator==(const Members&, const Members&) = default;
 };
 
@@ -77,7 +106,7 @@ struct Facts {
 struct Process {
   std::uint64_t calls = 0;
   bool complete = true;           // ended by MPI_Finalize
-  std::int64_t overhead_ps = 0;   // tracing cost inside each gap between calls
+  Overheads overhead_ps{};
   std::string host;
 };
 
@@ -91,6 +120,7 @@ struct Extent {
     segments += e.segments;
     return *this;
   }
+  friend bool operator==(const Extent&, const Extent&) = default;
 };
 
 /// One row of /segments: a run of calls of one process that share a signature table.

@@ -2,6 +2,9 @@
 
 #include <H5FDmpio.h>
 #include <fmt/format.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <array>
 #include <cstdlib>
@@ -17,6 +20,14 @@ constexpr unsigned deflate_level = 1;
 /// HDF5 prints its error stack by default; we fold it into our own messages instead.
 void be_silent() {
   [[maybe_unused]] static const herr_t once = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+/// For each chunk, deflating takes 300 KB and frees them; the C library would give them back to the system and
+/// get them anew, which takes longer than all the rest of writing.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  [[maybe_unused]] static const int once = mallopt(M_TRIM_THRESHOLD, 1 << 24);
+#endif
 }
 
 std::string innermost_reason() {
@@ -80,6 +91,7 @@ File File::create(const std::string& path, std::optional<MPI_Comm> comm) {
   be_silent();
   const Id access = property_list(H5P_FILE_ACCESS);
   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+  if (!comm) keep_freed_memory();
   if (comm) check(H5Pset_fapl_mpio(access.get(), *comm, MPI_INFO_NULL), path, "cannot set up MPI-IO");
   const Id creation = property_list(H5P_FILE_CREATE);
   H5Pset_obj_track_times(creation.get(), false);  // no time of day in the root group: equal runs, equal bits

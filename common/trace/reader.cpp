@@ -113,18 +113,26 @@ void Reader::read_communicators() {
   const auto count = runs.first.rows();
   if (first_run.rows() < 3) corrupt("expected MPI_COMM_WORLD and MPI_COMM_SELF in /communicators");
   const auto starts = offsets(first_run.read(0, first_run.rows()), count, "/communicators");
+  const Column<std::int32_t> first_group(columns_->file, first_group_name);
+  if (first_group.rows() + 1 != first_run.rows()) corrupt("/communicators/first_group has not a row for each communicator");
+  const auto group_sizes = first_group.read(0, first_group.rows());
   const auto first = runs.first.read(0, count), stride = runs.stride.read(0, count), length = runs.count.read(0, count);
   for (std::size_t c = 0; c + 1 < starts.size(); c++) {
     Members members;
     std::int64_t size = 0;
     for (std::uint64_t r = starts[c]; r < starts[c + 1]; r++) {
       const std::int64_t last = first[r] + static_cast<std::int64_t>(length[r] - 1) * stride[r];
-      if (length[r] < 1 || first[r] < 0 || first[r] >= facts_.processes || last < 0 || last >= facts_.processes)
+      // `nobody` is a process of another program.
+      if (length[r] < 1 || first[r] < nobody || first[r] >= facts_.processes || last < nobody || last >= facts_.processes)
         corrupt(fmt::format("communicator {} has members outside of the {} processes", c, facts_.processes));
       members.runs.push_back({first[r], stride[r], length[r]});
       size += length[r];
     }
-    if (size > facts_.processes) corrupt(fmt::format("communicator {} has more members than there are processes", c));
+    members.first_group = group_sizes[c];
+    if (group_sizes[c] < 0 || group_sizes[c] > size)
+      corrupt(fmt::format("the first group of communicator {} has {} of {} members", c, group_sizes[c], size));
+    if (size > facts_.processes && !members.has_strangers())
+      corrupt(fmt::format("communicator {} has more members than there are processes", c));
     communicators_.push_back(std::move(members));
   }
   if (communicators_[world_id].size() != facts_.processes) corrupt("MPI_COMM_WORLD does not hold all processes");
@@ -134,12 +142,16 @@ std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) c
   const auto from = static_cast<std::uint64_t>(first), n = static_cast<std::uint64_t>(count);
   const auto starts = first_calls(first, count);
   const auto complete = columns_->processes.complete.read(from, n);
-  const auto overhead = columns_->processes.overhead.read(from, n);
+  const Column<std::int64_t> overheads(columns_->file, overhead_name);
+  if (overheads.rows() != static_cast<std::uint64_t>(facts_.processes) * recording_kinds)
+    corrupt(fmt::format("{} has not {} rows for each process", overhead_name, recording_kinds));
+  const auto overhead = overheads.read(from * recording_kinds, n * recording_kinds);
   const auto host = columns_->processes.host.read(from, n);
   std::vector<Process> rows(n);
   for (std::size_t i = 0; i < n; i++) {
     const auto h = static_cast<std::size_t>(host[i]);
-    rows[i] = {starts[i + 1] - starts[i], complete[i] != 0, overhead[i], h < hosts_.size() ? hosts_[h] : ""};
+    rows[i] = {starts[i + 1] - starts[i], complete[i] != 0, {}, h < hosts_.size() ? hosts_[h] : ""};
+    std::copy_n(overhead.begin() + static_cast<std::ptrdiff_t>(i * recording_kinds), recording_kinds, rows[i].overhead_ps.begin());
   }
   return rows;
 }
@@ -171,6 +183,8 @@ SignatureTable Reader::table(const Segment& s) const {
   SignatureTable t;
   t.operation = c.operation.read(s.first_signature, s.signatures);
   t.flags = c.flags.read(s.first_signature, s.signatures);
+  t.thread = c.thread.read(s.first_signature, s.signatures);
+  t.overlaps = c.overlaps.read(s.first_signature, s.signatures);
   t.communicator = c.communicator.read(s.first_signature, s.signatures);
   t.peer = c.peer.read(s.first_signature, s.signatures);
   t.tag = c.tag.read(s.first_signature, s.signatures);

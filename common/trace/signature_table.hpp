@@ -9,7 +9,7 @@
 namespace simreplay::trace {
 
 struct SignatureTable {
-  std::vector<std::uint16_t> operation, flags;
+  std::vector<std::uint16_t> operation, flags, thread, overlaps;
   std::vector<std::int32_t> communicator, peer, tag, request;
   std::vector<std::int64_t> bytes;
   std::vector<std::uint32_t> items;     // number of items of each signature

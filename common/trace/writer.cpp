@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/mpi_lists.hpp"
 #include "common/mpi_session.hpp"
 #include "common/trace/columns.hpp"
+#include "common/trace/process_table.hpp"
 
 namespace simreplay::trace {
 namespace {
@@ -20,10 +22,12 @@ std::string temporary_name(const std::string& path) { return path + ".part"; }
 
 /// Datasets that a prediction takes over unchanged.
 constexpr const char* structure_u8[] = {"/processes/complete"};
-constexpr const char* structure_u16[] = {"/calls/signature", "/signatures/operation", "/signatures/flags"};
+constexpr const char* structure_u16[] = {"/calls/signature", "/signatures/operation", "/signatures/flags",
+                                         "/signatures/thread", "/signatures/overlaps"};
 constexpr const char* structure_i32[] = {"/signatures/communicator", "/signatures/peer",     "/signatures/tag",
                                          "/signatures/request",      "/segments/process",    "/processes/host",
-                                         "/communicators/first",     "/communicators/stride", "/communicators/count"};
+                                         "/communicators/first",     "/communicators/stride", "/communicators/count",
+                                         first_group_name};
 constexpr const char* structure_u32[] = {"/signatures/items"};
 constexpr const char* structure_i64[] = {"/signatures/bytes", items_name};
 constexpr const char* structure_u64[] = {"/segments/first_call", "/segments/calls",      "/segments/first_signature",
@@ -54,6 +58,14 @@ void rename_over(const std::string& from, const std::string& to) {
   if (failure) throw Error({.file = to, .problem = "cannot take its name: " + failure.message()});
 }
 
+std::optional<MPI_Comm> comm_of(const std::optional<Placement>& placement) {
+  return placement ? std::optional(placement->comm) : std::nullopt;
+}
+
+Layout::Kind layout_of(const std::optional<Placement>& placement) {
+  return placement ? Layout::Kind::fixed : Layout::Kind::growing;
+}
+
 hdf5::File with_groups(hdf5::File file) {
   for (const char* group : groups) file.create_group(group);
   return file;
@@ -77,55 +89,64 @@ void write_facts(hdf5::File& file, const Facts& facts) {
   file.write_attribute("tick_ps", facts.tick_ps);
 }
 
-Placement place(MPI_Comm comm, std::int32_t own_processes, const Extent& own) {
-  constexpr int n = 5;
-  const std::uint64_t mine[n] = {own.calls, own.signatures, own.items, own.segments,
-                                 static_cast<std::uint64_t>(own_processes)};
-  std::uint64_t before[n] = {}, all[n] = {};
-  MPI_Exscan(mine, before, n, MPI_UINT64_T, MPI_SUM, comm);
-  if (rank_in(comm) == 0) std::fill(before, before + n, 0);
-  MPI_Allreduce(mine, all, n, MPI_UINT64_T, MPI_SUM, comm);
+Placement place(MPI_Comm comm, const std::vector<Part>& own) {
+  const std::vector<Part> all = gather(comm, std::span<const Part>(own));
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return all[i].process; });
+  std::vector<Extent> starts(all.size());
   Placement p;
   p.comm = comm;
-  p.base = {before[0], before[1], before[2], before[3]};
-  p.total = {all[0], all[1], all[2], all[3]};
-  p.first_process = static_cast<std::int32_t>(before[4]);
+  for (const std::size_t i : order) {
+    starts[i] = p.total;
+    p.total += all[i].extent;
+  }
+  MPI_Bcast(&p.total, sizeof p.total, MPI_BYTE, 0, comm);
+  const std::vector<Extent> own_starts = scatter(comm, std::span<const Extent>(starts), own.size());
+  for (std::size_t i = 0; i < own.size(); i++) p.starts[own[i].process] = own_starts[i];
   return p;
 }
 
 struct Writer::Columns {
   hdf5::File file;
   CallColumns calls;
+  std::optional<Column<std::int64_t>> wall_column;
   SignatureColumns signatures;
   SegmentColumns segments;
   Column<std::int64_t> items;
 
-  Columns(hdf5::File f, Layout::Kind kind, const Extent& total)
+  Columns(hdf5::File f, Layout::Kind kind, const Extent& total, bool with_wall)
       : file(with_groups(std::move(f))), calls(file, Layout{kind, total.calls}),
         signatures(file, Layout{kind, total.signatures}), segments(file, Layout{kind, total.segments}),
-        items(file, items_name, Layout{kind, total.items}) {}
+        items(file, items_name, Layout{kind, total.items}) {
+    if (with_wall) wall_column.emplace(file, wall_name, Layout{kind, total.calls});
+  }
 
   void write_calls(const Extent& end, std::span<const std::uint16_t> numbers, std::span<const std::int64_t> before,
-                   std::span<const std::int64_t> inside) {
+                   std::span<const std::int64_t> inside, std::span<const std::int64_t> by_wall) {
     const std::uint64_t first = end.calls - numbers.size();
     calls.signature.write(first, numbers);
     calls.computation.write(first, before);
     calls.duration.write(first, inside);
+    if (wall_column) wall_column->write(first, by_wall);
   }
   void write_pending_calls(const Extent& end) {
-    write_calls(end, signature, computation, duration);
+    write_calls(end, signature, computation, duration, wall);
     signature.clear();
     computation.clear();
     duration.clear();
+    wall.clear();
   }
   void write_pending_segments(const Extent& end);
 
   // What lies before the writer's position and is not in the file yet: processes of few calls are put
   // together, for a write costs as much as the encoding of hundreds of calls.
   std::vector<std::uint16_t> signature;
-  std::vector<std::int64_t> computation, duration;
+  std::vector<std::int64_t> computation, duration, wall;
   std::vector<Segment> segment;
   SignatureTable table;
+
+  ProcessTable processes;
 };
 
 constexpr std::size_t calls_at_once = 1U << 15;
@@ -147,6 +168,8 @@ void Writer::Columns::write_pending_segments(const Extent& end) {
   const auto all = [&](auto& column, const auto& values) { column.write(end.signatures - table.size(), std::span(values)); };
   all(signatures.operation, table.operation);
   all(signatures.flags, table.flags);
+  all(signatures.thread, table.thread);
+  all(signatures.overlaps, table.overlaps);
   all(signatures.communicator, table.communicator);
   all(signatures.peer, table.peer);
   all(signatures.tag, table.tag);
@@ -159,13 +182,9 @@ void Writer::Columns::write_pending_segments(const Extent& end) {
 }
 
 Writer::Writer(std::string path, Facts facts, std::optional<Placement> placement)
-    : path_(std::move(path)), temporary_(temporary_name(path_)), facts_(std::move(facts)), placement_(placement) {
-  std::optional<MPI_Comm> comm;
-  if (placement_) comm = placement_->comm;
-  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm),
-                                       placement_ ? Layout::Kind::fixed : Layout::Kind::growing,
-                                       placement_ ? placement_->total : Extent{});
-  if (placement_) position_ = placement_->base;
+    : path_(std::move(path)), temporary_(temporary_name(path_)), facts_(std::move(facts)), placement_(std::move(placement)) {
+  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm_of(placement_)), layout_of(placement_),
+                                       placement_ ? placement_->total : Extent{}, facts_.clock != "wall");
 }
 
 Writer::~Writer() {
@@ -174,20 +193,27 @@ Writer::~Writer() {
   if (!placement_ || rank_in(placement_->comm) == 0) std::remove(temporary_.c_str());
 }
 
-void Writer::begin_process() {
-  first_call_.push_back(position_.calls);
-  first_segment_.push_back(position_.segments);
+void Writer::begin_process(std::int32_t process) {
+  if (placement_) {
+    const auto start = placement_->starts.find(process);
+    if (start != placement_->starts.end() && start->second != position_) {
+      write_pending();
+      position_ = start->second;
+    }
+  }
+  columns_->processes.begin(process, position_);
 }
 
 void Writer::calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
-                   std::span<const std::int64_t> duration) {
+                   std::span<const std::int64_t> duration, std::span<const std::int64_t> wall) {
   Columns& c = *columns_;
   if (c.signature.size() + signature.size() > calls_at_once) c.write_pending_calls(position_);
   position_.calls += signature.size();
-  if (signature.size() >= calls_at_once) return c.write_calls(position_, signature, computation, duration);
+  if (signature.size() >= calls_at_once) return c.write_calls(position_, signature, computation, duration, wall);
   c.signature.insert(c.signature.end(), signature.begin(), signature.end());
   c.computation.insert(c.computation.end(), computation.begin(), computation.end());
   c.duration.insert(c.duration.end(), duration.begin(), duration.end());
+  if (c.wall_column) c.wall.insert(c.wall.end(), wall.begin(), wall.end());
 }
 
 void Writer::segment(const Segment& s, const SignatureTable& table) {
@@ -198,54 +224,40 @@ void Writer::segment(const Segment& s, const SignatureTable& table) {
   position_ += {0, table.size(), table.item_values.size(), 1};
 }
 
-void Writer::end_process(const Process& process) { processes_.push_back(process); }
+void Writer::end_process(const Process& process) { columns_->processes.end(process); }
 
-void Writer::commit(const std::vector<Members>& communicators) {
+void Writer::write_pending() {
   columns_->write_pending_calls(position_);
   columns_->write_pending_segments(position_);
+}
+
+void Writer::commit(const std::vector<Members>& communicators) {
+  write_pending();
   write_tables(communicators);
   columns_.reset();
-  if (placement_) MPI_Barrier(placement_->comm);
-  if (!placement_ || rank_in(placement_->comm) == 0) rename_over(temporary_, path_);
-  if (placement_) MPI_Barrier(placement_->comm);
+  if (!placement_) return rename_over(temporary_, path_);
+  MPI_Barrier(placement_->comm);
+  together(placement_->comm, [&] {
+    if (rank_in(placement_->comm) == 0) rename_over(temporary_, path_);
+  });
 }
 
 void Writer::write_tables(const std::vector<Members>& communicators) {
-  const Layout::Kind kind = placement_ ? Layout::Kind::fixed : Layout::Kind::growing;
-  const auto first_process = static_cast<std::uint64_t>(placement_ ? placement_->first_process : 0);
-  const auto total = static_cast<std::uint64_t>(facts_.processes);
-  const bool last = first_process + processes_.size() == total;
-  const bool writes_shared = !placement_ || rank_in(placement_->comm) == 0;
-  hdf5::File& file = columns_->file;
+  Columns& c = *columns_;
+  const Extent& end = placement_ ? placement_->total : position_;
+  const std::string hosts =
+      c.processes.write(c.file, layout_of(placement_), facts_.processes, end, comm_of(placement_));
+  write_communicators(communicators);
+  write_facts(c.file, facts_);
+  c.file.write_attribute("hosts", hosts);  // one a line; `host` counts lines
+  c.file.flush();
+}
 
-  std::vector<std::uint8_t> complete;
-  std::vector<std::int64_t> overhead;
-  std::vector<std::int32_t> host;
-  std::map<std::string, std::int32_t> hosts;
-  std::string host_names;
-  for (const Process& p : processes_) {
-    complete.push_back(p.complete ? 1 : 0);
-    overhead.push_back(p.overhead_ps);
-    const auto [it, is_new] = hosts.emplace(p.host, static_cast<std::int32_t>(hosts.size()));
-    if (is_new) host_names += (hosts.size() == 1 ? "" : "\n") + p.host;
-    host.push_back(it->second);
-  }
-  ProcessColumns processes(file, Layout{kind, total});
-  processes.complete.write(first_process, std::span<const std::uint8_t>(complete));
-  processes.overhead.write(first_process, std::span<const std::int64_t>(overhead));
-  processes.host.write(first_process, std::span<const std::int32_t>(host));
-
-  if (last) {
-    first_call_.push_back(position_.calls);
-    first_segment_.push_back(position_.segments);
-  }
-  OffsetColumns offsets(file, Layout{kind, total + 1});
-  offsets.first_call.write(first_process, std::span<const std::uint64_t>(first_call_));
-  offsets.first_segment.write(first_process, std::span<const std::uint64_t>(first_segment_));
-
+void Writer::write_communicators(const std::vector<Members>& communicators) {
   std::vector<std::uint64_t> first_run{0};
-  std::vector<std::int32_t> first, stride, count;
+  std::vector<std::int32_t> first, stride, count, first_group;
   for (const Members& m : communicators) {
+    first_group.push_back(m.first_group);
     for (const Members::Run& r : m.runs) {
       first.push_back(r.first);
       stride.push_back(r.stride);
@@ -253,17 +265,18 @@ void Writer::write_tables(const std::vector<Members>& communicators) {
     }
     first_run.push_back(first.size());
   }
-  RunColumns runs(file, Layout{kind, first.size()});
-  Column<std::uint64_t> offsets_of_runs(file, first_run_name, Layout{kind, first_run.size()});
-  if (writes_shared) {
-    runs.first.write(0, std::span<const std::int32_t>(first));
-    runs.stride.write(0, std::span<const std::int32_t>(stride));
-    runs.count.write(0, std::span<const std::int32_t>(count));
-    offsets_of_runs.write(0, std::span<const std::uint64_t>(first_run));
-  }
-  write_facts(file, facts_);
-  file.write_attribute("hosts", placement_ ? std::string() : host_names);  // one a line; `host` counts lines
-  file.flush();
+  std::vector<std::uint64_t> rows{first.size(), first_group.size()};
+  if (placement_) broadcast(placement_->comm, rows);
+  const Layout::Kind kind = layout_of(placement_);
+  RunColumns runs(columns_->file, Layout{kind, rows[0]});
+  Column<std::uint64_t> offsets(columns_->file, first_run_name, Layout{kind, rows[1] + 1});
+  Column<std::int32_t> first_groups(columns_->file, first_group_name, Layout{kind, rows[1]});
+  if (placement_ && rank_in(placement_->comm) != 0) return;
+  runs.first.write(0, std::span<const std::int32_t>(first));
+  runs.stride.write(0, std::span<const std::int32_t>(stride));
+  runs.count.write(0, std::span<const std::int32_t>(count));
+  offsets.write(0, std::span<const std::uint64_t>(first_run));
+  first_groups.write(0, std::span<const std::int32_t>(first_group));
 }
 
 struct Rewriter::Columns {
@@ -296,8 +309,9 @@ Rewriter::Rewriter(std::string path, const std::string& source, Facts facts, MPI
 
   // Its times hold no tracing cost any more.
   const auto processes = static_cast<std::uint64_t>(facts.processes);
-  Column<std::int64_t> overhead(to, "/processes/overhead", {Layout::Kind::fixed, processes});
-  if (rank == 0) overhead.write(0, std::span<const std::int64_t>(std::vector<std::int64_t>(processes, 0)));
+  const std::vector<std::int64_t> none(processes * recording_kinds, 0);
+  Column<std::int64_t> overhead(to, overhead_name, {Layout::Kind::fixed, none.size()});
+  if (rank == 0) overhead.write(0, std::span<const std::int64_t>(none));
   write_facts(to, facts);
   to.write_attribute("hosts", from.read_string("hosts"));
 }

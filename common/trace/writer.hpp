@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,15 +14,21 @@
 
 namespace simreplay::trace {
 
-/// Where the part of one rank lies in a file that all ranks of `comm` write.
-struct Placement {
-  MPI_Comm comm = MPI_COMM_NULL;
-  std::int32_t first_process = 0;
-  Extent base, total;
+/// Processes that one rank writes, from `process` on without a gap, and what they take of the file.
+struct Part {
+  std::int32_t process = 0;
+  Extent extent;
 };
 
-/// Sums the extents of the ranks in rank order: the placement of this rank. Collective.
-Placement place(MPI_Comm comm, std::int32_t own_processes, const Extent& own);
+/// Where the parts of one rank lie in a file that all ranks of `comm` write.
+struct Placement {
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::map<std::int32_t, Extent> starts;  // of the parts, by first process
+  Extent total;
+};
+
+/// Lays the parts of all ranks end to end in the order of processes. Collective.
+Placement place(MPI_Comm comm, const std::vector<Part>& own);
 
 /// A file under way has the name PATH.part; commit() gives it its name, and without commit() it vanishes.
 /// Throws Error. With a Placement, constructor and commit() are collective.
@@ -32,27 +39,28 @@ class Writer final : public Sink {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // The part of one process: segment() and calls() come from an Encoder in between.
-  void begin_process();
+  // One process, in ascending order: segment() and calls() come from an Encoder in between.
+  void begin_process(std::int32_t process);
   void calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
-             std::span<const std::int64_t> duration) override;
+             std::span<const std::int64_t> duration, std::span<const std::int64_t> wall) override;
   void segment(const Segment& segment, const SignatureTable& table) override;
   void end_process(const Process& process);
 
-  /// `communicators`: all of the trace, by id; ids 0 and 1 are MPI_COMM_WORLD and MPI_COMM_SELF.
+  /// `communicators`: all of the trace, by id; ids 0 and 1 are MPI_COMM_WORLD and MPI_COMM_SELF. With a
+  /// Placement only rank 0 need know them.
   void commit(const std::vector<Members>& communicators);
 
  private:
   struct Columns;
+  void write_pending();
   void write_tables(const std::vector<Members>& communicators);
+  void write_communicators(const std::vector<Members>& communicators);
 
   std::string path_, temporary_;
   Facts facts_;
   std::optional<Placement> placement_;
   std::unique_ptr<Columns> columns_;
-  Extent position_;  // rows written so far, from the file's start
-  std::vector<Process> processes_;
-  std::vector<std::uint64_t> first_call_, first_segment_;
+  Extent position_;  // of the next row, from the file's start
 };
 
 /// About the bytes that a Rewriter puts out.

@@ -17,6 +17,8 @@ struct Envelope {
 
 /// Tag of the messages that a collective is made of: no MPI tag is negative.
 constexpr std::int32_t collective_tag = -1;
+constexpr std::int32_t posted_collective_tag = -3;                // of non-blocking ones
+constexpr std::int32_t epoch_begin_tag = -4, epoch_end_tag = -5;  // of windows
 
 /// Numbers envelopes 0, 1, 2 ... in order of first use.
 class EnvelopeIndex {

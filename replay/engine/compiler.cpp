@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <span>
 
 #include "common/error.hpp"
+#include "replay/collectives/inter.hpp"
 
 namespace simreplay::engine {
 namespace {
@@ -29,6 +31,7 @@ struct Compiler::Target {
   std::int32_t process;
   Program program;
   std::uint32_t messages = 0, scratch = 0;
+  std::uint32_t first_scratch = most_slots;
   std::vector<std::uint32_t> started{};  // costs of what finish() waits for
 
   void add(Code code, std::uint32_t cost = 0, std::uint32_t channel = 0, std::uint32_t slot = 0) {
@@ -39,18 +42,18 @@ struct Compiler::Target {
   }
   /// What a call starts for itself: its slots are numbered behind those of the trace by settle().
   void listen(std::uint32_t cost, std::uint32_t channel) {
-    add(Code::listen, cost, channel, most_slots + static_cast<std::uint32_t>(started.size()));
+    add(Code::listen, cost, channel, first_scratch + static_cast<std::uint32_t>(started.size()));
     started.push_back(cost);
-    scratch = std::max(scratch, static_cast<std::uint32_t>(started.size()));
+    if (first_scratch == most_slots) scratch = std::max(scratch, static_cast<std::uint32_t>(started.size()));
   }
   /// Waits for it, in the order in which it was started.
   void finish() {
-    for (std::uint32_t i = 0; i < started.size(); i++) add(Code::wait, started[i], 0, most_slots + i);
+    for (std::uint32_t i = 0; i < started.size(); i++) add(Code::wait, started[i], 0, first_scratch + i);
     started.clear();
   }
   void settle() {
     for (Step& step : program.steps)
-      if (step.slot >= most_slots) step.slot += program.slots - most_slots;
+      if (step.slot >= most_slots && step.slot != no_slot) step.slot += program.slots - most_slots;
     program.slots += scratch;
   }
   std::uint32_t slot(const std::string& file, const trace::Signature& s, std::int64_t number) {
@@ -62,6 +65,7 @@ struct Compiler::Target {
 
 Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement, Directory& directory)
     : trace_(trace), placement_(placement), directory_(directory), costs_(machine), self_(trace::Members{{{0, 1, 1}}}) {
+  for (const trace::Members& members : trace.communicators()) has_strangers_.push_back(members.has_strangers());
   for (const OpInfo& op : mpi_ops) {
     if (op.verb != Verb::collective) continue;
     const auto chosen = machine.collectives.find(key_of(op));
@@ -78,16 +82,22 @@ Program Compiler::compile(std::int32_t process, const trace::SignatureTable& tab
   for (std::size_t i = 0; i < table.size(); i++) {
     to.program.first.push_back(static_cast<std::uint32_t>(to.program.steps.size()));
     to.program.ops.push_back(static_cast<Op>(table.operation[i]));
+    to.program.recording.push_back(trace::recording_of(to.program.ops.back()));
     to.messages = 0;
     compile_call(table[i], to);
     to.program.messages.push_back(to.messages);
   }
   to.program.first.push_back(static_cast<std::uint32_t>(to.program.steps.size()));
   to.settle();
+  if (std::ranges::any_of(table.thread, [](std::uint16_t t) { return t != 0; })) {
+    to.program.thread = table.thread;
+    to.program.overlaps = table.overlaps;
+  }
   return std::move(to.program);
 }
 
 void Compiler::compile_call(const trace::Signature& s, Target& to) {
+  if (info(s.op).verb != Verb::local && has_strangers_[static_cast<std::size_t>(s.communicator)]) refuse_strangers(s, to);
   switch (info(s.op).verb) {
     case Verb::start:
     case Verb::finish: to.add(Code::leave); break;
@@ -103,10 +113,130 @@ void Compiler::compile_call(const trace::Signature& s, Target& to) {
       if (s.peer >= 0 && !(s.flags & trace::nothing_found))
         to.add(Code::look, 0, directory_.channel_from({s.peer, to.process, s.communicator, s.tag}));
       break;
-    case Verb::collective:
-    case Verb::create: compile_collective(s, to); break;
+    case Verb::launch: compile_launch(s, to); break;
+    case Verb::collective: compile_collective(s, to); break;
+    case Verb::create:
+    case Verb::post_collective: beside(s, to, [&] { compile_collective(s, to); }); break;
+    case Verb::neighbors:
+    case Verb::post_neighbors: beside(s, to, [&] { compile_neighbors(s, to); }); break;
+    case Verb::put: compile_access(s, network::Access::put, to); break;
+    case Verb::get: compile_access(s, network::Access::get, to); break;
+    case Verb::update: compile_access(s, network::Access::update, to); break;
+    case Verb::fence: compile_fence(s, to); break;
+    case Verb::expose:
+    case Verb::access:
+    case Verb::conclude:
+    case Verb::retract: compile_epoch(s, to); break;
+    case Verb::flush: to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0); break;
+    case Verb::flush_local: to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 1); break;
+    case Verb::io: compile_io(s, to); break;
+    case Verb::connect: refuse_strangers(s, to);
+    case Verb::prepare:
+    case Verb::lock:
     case Verb::local: to.add(Code::elapse); break;
   }
+}
+
+void Compiler::refuse_strangers(const trace::Signature& s, const Target& to) const {
+  to.refuse(trace_.path(), s, "meets processes of another MPI program, which this trace does not hold");
+}
+
+/// What has a request goes on beside the process.
+template <class Body>
+void Compiler::beside(const trace::Signature& s, Target& to, Body&& body) {
+  if (s.request == trace::nobody) return body();
+  const std::uint32_t slot = to.slot(trace_.path(), s, s.request);
+  const std::size_t fork = to.program.steps.size();
+  to.add(Code::fork, 0, static_cast<std::uint32_t>(s.communicator), slot);
+  to.first_scratch = 0;
+  body();
+  to.first_scratch = most_slots;
+  const auto steps = static_cast<std::uint32_t>(to.program.steps.size() - fork - 1);
+  to.program.steps[fork] = Step::of(Code::fork, steps, static_cast<std::uint32_t>(s.communicator), slot);
+}
+
+/// Each start is what the call would be that sends or receives at once.
+void Compiler::compile_launch(const trace::Signature& s, Target& to) {
+  constexpr Op as[] = {Op::Irecv, Op::Isend, Op::Issend};
+  if (s.items.size() % start_words != 0) to.refuse(trace_.path(), s, fmt::format("has {} words", s.items.size()));
+  for (auto words = s.items; !words.empty(); words = words.subspan(start_words)) {
+    const std::int64_t mode = words[start_mode], communicator = words[start_communicator], peer = words[start_peer];
+    if (mode < 0 || mode >= std::ssize(as) || communicator < 0 || communicator >= std::ssize(trace_.communicators()) ||
+        peer < trace::anybody || peer >= trace_.facts().processes || words[start_bytes] < 0)
+      to.refuse(trace_.path(), s, fmt::format("starts a message that makes no sense: {}", fmt::join(words.first(start_words), " ")));
+    trace::Signature m;
+    m.op = as[mode];
+    m.flags = static_cast<std::uint16_t>(words[start_flags]);
+    m.communicator = static_cast<std::int32_t>(communicator);
+    m.peer = static_cast<std::int32_t>(peer);
+    m.tag = static_cast<std::int32_t>(words[start_tag]);
+    m.bytes = words[start_bytes];
+    m.request = static_cast<std::int32_t>(to.slot(trace_.path(), s, words[start_request]));
+    if (mode == starts_receive) compile_receive(m, to);
+    else compile_send(m, to);
+  }
+}
+
+/// All receives are posted, then all messages leave.
+void Compiler::compile_neighbors(const trace::Signature& s, Target& to) {
+  const std::size_t pairs = s.items.size() / 2;
+  const auto destinations = s.items.empty() ? std::size_t{0} : static_cast<std::size_t>(s.items[0]);
+  if (s.items.size() % 2 != 1 || destinations > pairs) to.refuse(trace_.path(), s, "lists no destinations and sources");
+  const auto each = [&](std::size_t from, std::size_t end, auto&& f) {
+    for (std::size_t i = from; i < end; i++) {
+      const std::int64_t peer = s.items[1 + 2 * i], bytes = s.items[2 + 2 * i];
+      if (peer < trace::nobody || peer >= trace_.facts().processes || bytes < 0)
+        to.refuse(trace_.path(), s, fmt::format("exchanges {} bytes with process {}", bytes, peer));
+      if (peer >= 0) f(static_cast<std::int32_t>(peer), bytes);
+    }
+  };
+  const std::int32_t tag = s.request == trace::nobody ? collective_tag : posted_collective_tag;
+  each(destinations, pairs, [&](std::int32_t peer, std::int64_t bytes) {
+    const Envelope e{peer, to.process, s.communicator, tag};
+    to.listen(receive_cost(e, bytes), directory_.channel_from(e));
+  });
+  each(0, destinations, [&](std::int32_t peer, std::int64_t bytes) {
+    if (const Answer a = add_send({to.process, peer, s.communicator, tag}, bytes, false, to); a.comes)
+      to.listen(a.cost, a.channel);
+  });
+  to.finish();
+}
+
+void Compiler::compile_access(const trace::Signature& s, network::Access kind, Target& to) {
+  const std::uint32_t slot = s.request == trace::nobody ? no_slot : to.slot(trace_.path(), s, s.request);
+  if (s.peer < 0) {
+    if (slot != no_slot) to.add(Code::fill, 0, 0, slot);
+    return;
+  }
+  const bool within = placement_.same_node(to.process, s.peer);
+  to.add(Code::transfer, costs_.access(kind, s.bytes, within), static_cast<std::uint32_t>(s.communicator), slot);
+}
+
+/// All accesses end, then all members wait for each other.
+void Compiler::compile_fence(const trace::Signature& s, Target& to) {
+  to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0);
+  compile_rounds(s, *algorithms_[Op::Barrier], s.communicator, 0, to);
+}
+
+/// An epoch begins with a message from each target to each origin, and ends with one the other way.
+void Compiler::compile_epoch(const trace::Signature& s, Target& to) {
+  const Verb verb = info(s.op).verb;
+  const std::int32_t tag = verb == Verb::expose || verb == Verb::access ? epoch_begin_tag : epoch_end_tag;
+  if (verb == Verb::conclude) to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0);
+  for (const std::int64_t rank : s.items) {
+    if (rank < 0 || rank >= trace_.facts().processes) to.refuse(trace_.path(), s, fmt::format("names process {}", rank));
+    const auto peer = static_cast<std::int32_t>(rank);
+    const Envelope sent{to.process, peer, s.communicator, tag}, received{peer, to.process, s.communicator, tag};
+    if (verb == Verb::expose || verb == Verb::conclude)
+      add_send(sent, 0, false, to);
+    else
+      to.add(Code::take, receive_cost(received, 0), directory_.channel_from(received));
+  }
+}
+
+void Compiler::compile_io(const trace::Signature& s, Target& to) {
+  to.add(Code::elapse, 0, 0, 1);
+  if (s.request != trace::nobody) to.add(Code::fill, 0, 1, to.slot(trace_.path(), s, s.request));
 }
 
 void Compiler::compile_send(const trace::Signature& s, Target& to) {
@@ -170,8 +300,8 @@ void Compiler::compile_completion(const trace::Signature& s, Target& to) {
 }
 
 void Compiler::compile_collective(const trace::Signature& s, Target& to) {
-  if (info(s.op).verb == Verb::collective) {
-    compile_rounds(s, *algorithms_[s.op], s.communicator, s.bytes, to);
+  if (info(s.op).verb != Verb::create) {
+    compile_rounds(s, *algorithms_[blocking(s.op)], s.communicator, s.bytes, to);
     return;
   }
   // MPI_Comm_create_group is called by the members of the new communicator alone.
@@ -184,8 +314,28 @@ void Compiler::compile_collective(const trace::Signature& s, Target& to) {
                  creation_bytes, to);
 }
 
+/// Those of rounds_. `world_rank` translates their peers.
+template <class WorldRank>
+void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free, Target& to) {
+  const std::int32_t tag = s.request == trace::nobody ? collective_tag : posted_collective_tag;
+  for (const collectives::Message& m : rounds_.messages()) {
+    if (m.kind == collectives::Message::Kind::finish) {
+      to.finish();
+      continue;
+    }
+    const std::int32_t peer = world_rank(m.peer);
+    const Envelope sent{to.process, peer, communicator, tag}, received{peer, to.process, communicator, tag};
+    if (free)
+      add_free_message(m, sent, received, to);
+    else
+      add_message(m, sent, received, to);
+  }
+}
+
 void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
                               std::int64_t bytes, Target& to) {
+  if (trace_.communicators()[static_cast<std::size_t>(communicator)].first_group > 0)
+    return compile_between_groups(s, communicator, to);
   const Group& members = group(communicator);
   const auto own = communicator == trace::self_id ? std::optional<int>(0) : members.rank_of(to.process);
   if (!own) to.refuse(trace_.path(), s, fmt::format("is not a member of communicator {}", communicator));
@@ -195,36 +345,71 @@ void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algo
     if (!root) to.refuse(trace_.path(), s, fmt::format("has root {}, no member of communicator {}", s.peer, communicator));
     call.root = *root;
   }
+  call.blocks = blocks_of(s, call.size, call.rank == call.root, to);
+  check_bytes(s, bytes, call.size, to);
+
+  rounds_.clear();
+  algorithm.rounds(call, rounds_);
+  add_messages(s, communicator, [&](int rank) { return members.world_rank(rank); }, algorithm.synchronises_only, to);
+  if (algorithm.synchronises_only) to.add(Code::advance, costs_.barrier());
+}
+
+/// The sizes that the call lists, or none.
+std::span<const std::int64_t> Compiler::blocks_of(const trace::Signature& s, int peers, bool is_root, const Target& to) const {
   const Items items = info(s.op).items;
-  const bool needs_blocks = items == Items::blocks || items == Items::blocks_twice ||
-                            (items == Items::blocks_at_root && call.rank == call.root);
-  const std::size_t blocks = static_cast<std::size_t>(call.size) * (items == Items::blocks_twice ? 2 : 1);
-  if (needs_blocks && s.items.size() != blocks)
+  const bool needs = items == Items::blocks || items == Items::blocks_twice || (items == Items::blocks_at_root && is_root);
+  if (!needs) return {};
+  const std::size_t blocks = static_cast<std::size_t>(peers) * (items == Items::blocks_twice ? 2 : 1);
+  if (s.items.size() != blocks)
     to.refuse(trace_.path(), s, fmt::format("expected sizes of {} blocks, found {}", blocks, s.items.size()));
-  if (needs_blocks) call.blocks = s.items;
-  // Sums over all members must not overflow.
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * std::int64_t{call.size});
+  return s.items;
+}
+
+/// Sums over all members must not overflow.
+void Compiler::check_bytes(const trace::Signature& s, std::int64_t bytes, int peers, const Target& to) const {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / (4 * std::int64_t{peers});
   const auto check = [&](std::int64_t n) {
     if (n < 0 || n > most) to.refuse(trace_.path(), s, fmt::format("moves {} bytes", n));
   };
   check(bytes);
-  std::ranges::for_each(call.blocks, check);
+  std::ranges::for_each(s.items, check);
+}
+
+void Compiler::compile_between_groups(const trace::Signature& s, std::int32_t communicator, Target& to) {
+  using Role = collectives::InterCall::Role;
+  const Group& members = group(communicator);
+  const int first_group = trace_.communicators()[static_cast<std::size_t>(communicator)].first_group;
+  const auto own = members.rank_of(to.process);
+  if (!own) to.refuse(trace_.path(), s, fmt::format("is not a member of communicator {}", communicator));
+  const bool in_first = *own < first_group;
+  const int begin = in_first ? 0 : first_group, remote_begin = in_first ? first_group : 0;
+  collectives::InterCall call;
+  call.rank = *own - begin;
+  call.size = in_first ? first_group : members.size() - first_group;
+  call.remote_size = members.size() - call.size;
+  call.bytes = info(s.op).verb == Verb::create ? creation_bytes : s.bytes;
+  call.commutative = !(s.flags & trace::not_commutative);
+  if (info(s.op).rooted) {
+    call.role = s.peer == to.process ? Role::root : s.peer < 0 ? Role::beside_root : Role::remote;
+    if (call.role == Role::remote) call.root = members.rank_of(s.peer).value_or(remote_begin) - remote_begin;
+  }
+  call.blocks = blocks_of(s, call.remote_size, call.role == Role::root, to);
+  check_bytes(s, call.bytes, members.size(), to);
 
   rounds_.clear();
-  algorithm.rounds(call, rounds_);
-  for (const collectives::Message& m : rounds_.messages()) {
-    if (m.kind == collectives::Message::Kind::finish) {
-      to.finish();
-      continue;
-    }
-    const std::int32_t peer = members.world_rank(m.peer);
-    const Envelope sent{to.process, peer, communicator, collective_tag}, received{peer, to.process, communicator, collective_tag};
-    if (algorithm.synchronises_only)
-      add_free_message(m, sent, received, to);
-    else
-      add_message(m, sent, received, to);
+  const collectives::WithinGroup within = [this](Op op, const collectives::Call& c, collectives::Rounds& out) {
+    algorithms_[op]->rounds(c, out);
+  };
+  const Op op = info(s.op).verb == Verb::create ? Op::Allreduce : info(s.op).verb == Verb::fence ? Op::Barrier : blocking(s.op);
+  try {
+    collectives::between_groups(op, call, within, rounds_);
+  } catch (const std::invalid_argument& e) {
+    to.refuse(trace_.path(), s, e.what());
   }
-  if (algorithm.synchronises_only) to.add(Code::advance, costs_.barrier());
+  const auto world_rank = [&](int rank) {
+    return members.world_rank(rank < call.size ? begin + rank : remote_begin + rank - call.size);
+  };
+  add_messages(s, communicator, world_rank, false, to);
 }
 
 void Compiler::add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Program {
   std::vector<Step> steps;
   std::vector<Op> ops;
   std::vector<std::uint32_t> messages;  // point-to-point messages that the call sends
+  std::vector<trace::Recording> recording;
+  std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
   std::uint32_t slots = 0;              // request slots in use: numbers below this
 };
 
@@ -45,6 +48,7 @@ class Compiler {
  private:
   struct Target;
   void compile_call(const trace::Signature& s, Target& to);
+  [[noreturn]] void refuse_strangers(const trace::Signature& s, const Target& to) const;
   void compile_send(const trace::Signature& s, Target& to);
   void compile_receive(const trace::Signature& s, Target& to);
   void compile_exchange(const trace::Signature& s, Target& to);
@@ -57,10 +61,23 @@ class Compiler {
   std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
   void add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
+  void compile_launch(const trace::Signature& s, Target& to);
+  void compile_neighbors(const trace::Signature& s, Target& to);
+  void compile_epoch(const trace::Signature& s, Target& to);
+  void compile_access(const trace::Signature& s, network::Access kind, Target& to);
+  void compile_fence(const trace::Signature& s, Target& to);
+  void compile_io(const trace::Signature& s, Target& to);
+  template <class Body>
+  void beside(const trace::Signature& s, Target& to, Body&& body);
   void compile_completion(const trace::Signature& s, Target& to);
   void compile_collective(const trace::Signature& s, Target& to);
   void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
                       std::int64_t bytes, Target& to);
+  void compile_between_groups(const trace::Signature& s, std::int32_t communicator, Target& to);
+  template <class WorldRank>
+  void add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free, Target& to);
+  std::span<const std::int64_t> blocks_of(const trace::Signature& s, int peers, bool is_root, const Target& to) const;
+  void check_bytes(const trace::Signature& s, std::int64_t bytes, int peers, const Target& to) const;
   const Group& group(std::int32_t communicator);
 
   const trace::Reader& trace_;
@@ -68,6 +85,7 @@ class Compiler {
   Directory& directory_;
   network::CostTable costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;
+  std::vector<bool> has_strangers_;  // communicators with processes of other programs
   std::map<std::int32_t, Group> groups_;
   Group self_;
   collectives::Rounds rounds_;

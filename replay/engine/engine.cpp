@@ -22,8 +22,9 @@ std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
 std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
   if (peer < 0) return "a message that the trace does not name";
   if (e.communicator & answers) return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
-  if (e.tag == collective_tag)
-    return fmt::format("a message of the collective {} process {} on communicator {}", preposition, peer, e.communicator);
+  if (e.tag < 0)
+    return fmt::format("a message of {} {} process {} on communicator {}",
+                       e.tag >= posted_collective_tag ? "the collective" : "the window's epoch", preposition, peer, e.communicator);
   return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag, e.communicator);
 }
 
@@ -34,7 +35,7 @@ Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm
     : trace_(trace), rewritten_(rewritten), progress_(std::move(progress)), comm_(comm), rank_(rank_in(comm)),
       ranks_(size_of(comm)), partition_(trace.first_calls(0, trace.facts().processes), ranks_), exchange_(comm),
       ring_(comm), placement_(machine, trace.facts().processes), compiler_(trace, machine, placement_, *this),
-      noise_(machine), tick_ps_(trace.facts().tick_ps) {
+      noise_(machine), io_slowdown_(machine.io_speedup.inverse()), tick_ps_(trace.facts().tick_ps) {
   set_up();
 }
 
@@ -59,7 +60,7 @@ void Engine::set_up() {
     v.first_call = first_calls[i];
     v.next_segment = first_segments[i];
     v.end_segment = first_segments[i + 1];
-    ready_.push_back(static_cast<std::uint32_t>(i));
+    make_ready(v);
   }
 }
 
@@ -97,6 +98,8 @@ void Engine::replay_ready() {
   for (int turn = 1; !ready_.empty(); turn++) {
     VirtualProcessor& v = processor(ready_.front());
     ready_.pop_front();
+    v.queued = false;
+    if (!v.order.empty()) run_strands(v);
     run(v);
     if (ranks_ > 1 && turn % turns_between_polls == 0) take_batches();
   }
@@ -142,7 +145,8 @@ std::uint32_t Engine::channel_to(const Envelope& e) {
 }
 
 void Engine::make_ready(VirtualProcessor& v) {
-  v.blocked = VirtualProcessor::Blocked::no;
+  if (v.queued) return;
+  v.queued = true;
   ready_.push_back(static_cast<std::uint32_t>(&v - processors_.data()));
 }
 
@@ -154,17 +158,24 @@ void Engine::dispatch(std::uint32_t channel, Arrival arrival) {
 }
 
 void Engine::deliver(std::uint32_t channel, Arrival arrival) {
-  using Blocked = VirtualProcessor::Blocked;
+  using Blocked = Lane::Blocked;
   if (channels_.has_receive(channel)) {
     const PendingReceive r = channels_.pop_receive(channel);
+    if (r.slot == no_slot) return;  // given up by MPI_Request_free
     VirtualProcessor& v = processor(r.processor);
-    if (r.slot >= v.slots.size()) return;  // given up by MPI_Request_free
+    if (r.slot & of_strand) [[unlikely]] {
+      const std::uint32_t strand = (r.slot & ~of_strand) >> strand_shift;
+      complete(v.strands[strand].slots[r.slot & strand_slot_mask], arrival);
+      return make_ready(v);
+    }
     complete(v.slots[r.slot], arrival);
-    if (v.blocked == Blocked::on_slot && v.blocked_on == r.slot) make_ready(v);
+    const bool awaited = v.main.blocked == Blocked::on_slot && v.main.blocked_on == r.slot;
+    if (awaited || v.threads) make_ready(v);
   } else {
     channels_.push_arrival(channel, arrival);
     VirtualProcessor& v = processor(channels_.processor(channel));
-    if (v.blocked == Blocked::on_channel && v.blocked_on == channel) make_ready(v);
+    const bool awaited = v.main.blocked == Blocked::on_channel && v.main.blocked_on == channel;
+    if (awaited || !v.order.empty() || v.threads) make_ready(v);
   }
 }
 
@@ -189,46 +200,55 @@ void Engine::complete(Slot& slot, const Arrival& a) {
 // --- one virtual processor --------------------------------------------------------------------------------
 
 void Engine::run(VirtualProcessor& v) {
-  if (v.row == v.window.rows) {
-    if (!refill(v)) return;
-  }
-  const std::uint32_t* const first = v.program.first.data();
-  TimePoint now = v.now;
-  for (; v.row < v.window.rows; v.row++) {
-    const std::uint16_t signature = v.window.signature[v.row];
-    if (v.step == VirtualProcessor::between_calls) {
-      const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - v.overhead_ps;
-      const Duration computation = gap > 0 ? computed(v, gap) : Duration{0};
-      now += computation;
-      v.account.computation += computation;
-      v.window.computation[v.row] = computation.count();
-      v.entered = now;
-      v.step = first[signature];
-    }
-    if (!run_steps(v, now, v.step, first[signature + 1], v.window.duration[v.row])) {
-      v.now = now;
-      return;
-    }
-    v.account.messages += v.program.messages[signature];
-    v.window.duration[v.row] = (now - v.entered).count();
-    v.step = VirtualProcessor::between_calls;
-  }
-  v.now = now;
+  if (v.finished || (v.row == v.window.rows && !refill(v))) return;
+  if (v.threads) [[unlikely]]
+    return run_threads(v);
+  for (; v.row < v.window.rows; v.row++)
+    if (!run_call(v, v.window.signature[v.row])) return;
   make_ready(v);  // a turn ends with the window, so that no process runs far ahead of those that hear it
 }
 
+/// False where the call cannot go on; its steps are then taken up again.
+bool Engine::run_call(VirtualProcessor& v, std::uint16_t signature) {
+  const std::uint32_t* const first = v.program.first.data();
+  if (v.step == between_calls) {
+    v.main.now += computation_before(v, signature);
+    v.entered = v.main.now;
+    v.step = first[signature];
+  }
+  if (!run_steps(v, v.main, v.slots, v.program.steps, v.step, first[signature + 1], v.window.duration[v.row])) return false;
+  v.account.messages += v.program.messages[signature];
+  v.window.duration[v.row] = (v.main.now - v.entered).count();
+  v.step = between_calls;
+  return true;
+}
+
+Duration Engine::computation_before(VirtualProcessor& v, std::uint16_t signature) {
+  const std::int64_t overhead = v.overhead_ps[static_cast<std::size_t>(v.recorded)];
+  v.recorded = v.program.recording[signature];
+  const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - overhead;
+  const Duration computation = gap > 0 ? computed(v, gap) : Duration{0};
+  v.account.computation += computation;
+  v.window.computation[v.row] = computation.count();
+  return computation;
+}
+
 /// Runs steps up to `end`; false where a message is missing: the step is then tried again as a whole.
-bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step, std::uint32_t end, std::int64_t duration) {
-  using Blocked = VirtualProcessor::Blocked;
+bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
+                       std::uint32_t& step, std::uint32_t end, std::int64_t duration) {
+  using Blocked = Lane::Blocked;
   const network::CostTable& costs = compiler_.costs();
-  const auto block = [&v](Blocked kind, std::uint32_t on) {
-    v.blocked = kind;
-    v.blocked_on = on;
+  TimePoint now = lane.now;
+  lane.blocked = Blocked::no;
+  const auto block = [&lane, &now](Blocked kind, std::uint32_t on) {
+    lane.blocked = kind;
+    lane.blocked_on = on;
+    lane.now = now;
     return false;
   };
   // Waiting ends at the match; what follows until `ready` is the transfer.
   const auto wait_until = [&](TimePoint ready, Duration transfer) {
-    if (ready - transfer > now) v.account.waiting += ready - transfer - now;
+    if (ready - transfer > now) lane.waiting += ready - transfer - now;
     now = std::max(now, ready);
   };
   const auto through_adapter = [&](TimePoint& adapter, const network::Cost& cost) {
@@ -237,19 +257,19 @@ bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step,
     adapter = now + cost.gap;
   };
   for (; step < end; step++) {
-    const Step& s = v.program.steps[step];
-    const network::Cost& cost = costs[s.cost()];
+    const Step& s = steps[step];
+    const network::Cost& cost = costs[s.code() == Code::fork ? network::CostTable::free : s.cost()];
     switch (s.code()) {
       case Code::advance: now += cost.busy; break;
       case Code::elapse: {
-        const Duration elapsed = v.slowdown.times(Duration{duration * tick_ps_});
+        const Duration elapsed = (s.slot == 0 ? v.slowdown : io_slowdown_).times(Duration{duration * tick_ps_});
         v.account.computation += elapsed;
         now += elapsed;
         break;
       }
       case Code::leave: v.account.recorded -= Duration{duration * tick_ps_}; break;
       case Code::send:
-        through_adapter(v.adapter_out, cost);
+        through_adapter(lane.adapter_out, cost);
         dispatch(s.channel, {now + cost.flight, static_cast<Kind>(s.slot)});
         now += cost.busy;
         break;
@@ -259,7 +279,7 @@ bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step,
         now += cost.before;
         wait_until(a.time, Duration{0});
         now = match(s.channel, a.kind, now, cost);
-        through_adapter(v.adapter_in, cost);
+        through_adapter(lane.adapter_in, cost);
         now += cost.busy;
         break;
       }
@@ -274,35 +294,120 @@ bool Engine::run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step,
         break;
       case Code::post: now += cost.before; [[fallthrough]];
       case Code::listen: {
-        Slot& slot = v.slots[s.slot];
+        Slot& slot = slots[s.slot];
         slot = {Slot::pending, ps_of(now), s.cost(), s.channel};
         if (channels_.has_arrival(s.channel))
           complete(slot, channels_.pop_arrival(s.channel));
         else
-          channels_.push_receive(s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), s.slot});
+          channels_.push_receive(s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), lane.slot_tag | s.slot});
         break;
       }
-      case Code::fill: v.slots[s.slot] = {}; break;
+      case Code::fill: slots[s.slot] = {s.channel == 0 ? 0 : Slot::in_file}; break;
       case Code::wait: {
-        const Slot& slot = v.slots[s.slot];
-        if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
+        const Slot& slot = slots[s.slot];
+        if (slot.arrival_ps < 0) [[unlikely]] {
+          if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
+          now = std::max(now, v.entered + io_slowdown_.times(Duration{duration * tick_ps_}));
+          break;
+        }
         const network::Cost& of_message = costs[slot.cost];
         now += cost.before;
         wait_until(at(slot.arrival_ps), Duration{slot.time_ps});
-        through_adapter(v.adapter_in, of_message);
+        through_adapter(lane.adapter_in, of_message);
         now += of_message.busy;
         break;
       }
       case Code::release: {
-        const Slot& slot = v.slots[s.slot];
+        Slot& slot = slots[s.slot];
         const auto self = static_cast<std::uint32_t>(&v - processors_.data());
-        if (slot.arrival_ps == Slot::pending) channels_.abandon_receive(slot.channel, {self, s.slot}, no_channel);
-        v.slots[s.slot] = {};
+        if (slot.arrival_ps == Slot::pending && slot.channel != no_channel)
+          channels_.abandon_receive(slot.channel, {self, s.slot}, no_slot);
+        for (Strand& strand : v.strands)
+          if (strand.request == s.slot) strand.request = no_slot;
+        slot = {};
+        break;
+      }
+      case Code::fork:
+        slots[s.slot] = {Slot::pending, 0, network::CostTable::free, no_channel};
+        lane.now = now;
+        fork(v, s, steps.subspan(step + 1, s.cost()));
+        step += s.cost();
+        break;
+      case Code::transfer: {
+        through_adapter(lane.adapter_out, cost);
+        Accesses& a = accesses(v, s.channel);
+        a.done = std::max(a.done, now + cost.flight);
+        a.done_here = std::max(a.done_here, now + cost.transfer);
+        if (s.slot != no_slot) slots[s.slot] = {ps_of(now + cost.transfer), 0, network::CostTable::free, no_channel};
+        now += cost.busy;
+        break;
+      }
+      case Code::drain: {
+        const Accesses& a = accesses(v, s.channel);
+        wait_until(s.slot == 0 ? a.done : a.done_here, Duration{0});
         break;
       }
     }
   }
+  lane.now = now;
   return true;
+}
+
+// --- collectives that go on beside their process ----------------------------------------------------------
+
+void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
+  const auto free = std::ranges::find(v.strands, false, &Strand::active);
+  const auto number = static_cast<std::uint32_t>(free - v.strands.begin());
+  if (number == most_strands) throw Error({.file = trace_.path(), .process = v.process, .problem = fmt::format("has {} collectives under way at once", most_strands)});
+  if (free == v.strands.end()) v.strands.emplace_back();
+  Strand& strand = v.strands[number];
+  static_cast<Lane&>(strand) = Lane{};
+  strand.now = v.main.now;
+  strand.slot_tag = of_strand | number << strand_shift;
+  strand.communicator = s.channel;
+  strand.request = s.slot;
+  strand.step = 0;
+  strand.active = true;
+  strand.steps.assign(body.begin(), body.end());
+  strand.slots.resize(std::max(strand.slots.size(), body.size()));
+  v.order.push_back(number);
+  run_strands(v);
+}
+
+/// Each as far as it goes; one whose predecessor on the communicator is under way has to wait for it.
+void Engine::run_strands(VirtualProcessor& v) {
+  const auto has_predecessor = [&v](std::size_t i) {
+    return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i), [&](std::uint32_t earlier) {
+      return v.strands[earlier].communicator == v.strands[v.order[i]].communicator;
+    });
+  };
+  for (std::size_t i = 0; i < v.order.size();) {
+    Strand& strand = v.strands[v.order[i]];
+    const auto end = static_cast<std::uint32_t>(strand.steps.size());
+    if (has_predecessor(i) || !run_steps(v, strand, strand.slots, strand.steps, strand.step, end, 0))
+      i++;
+    else
+      join(v, strand);
+  }
+}
+
+void Engine::join(VirtualProcessor& v, Strand& strand) {
+  strand.active = false;
+  const auto number = static_cast<std::uint32_t>(&strand - v.strands.data());
+  v.order.erase(std::ranges::find(v.order, number));
+  for (const std::uint32_t later : v.order)
+    if (Strand& next = v.strands[later]; next.communicator == strand.communicator) {
+      next.now = std::max(next.now, strand.now);
+      break;
+    }
+  if (strand.request == no_slot) return;
+  v.slots[strand.request] = {ps_of(strand.now), 0, network::CostTable::free, no_channel};
+  strand.request = no_slot;
+}
+
+Accesses& Engine::accesses(VirtualProcessor& v, std::uint32_t window) {
+  const auto it = std::ranges::find(v.accesses, window, &Accesses::window);
+  return it != v.accesses.end() ? *it : v.accesses.emplace_back(Accesses{window});
 }
 
 Duration Engine::computed(const VirtualProcessor& v, std::int64_t gap_ps) const {
@@ -317,6 +422,7 @@ void Engine::next_segment(VirtualProcessor& v) {
   v.next_row = v.segment.first_call;
   v.program = compiler_.compile(v.process, trace_.table(v.segment));
   if (v.program.slots > v.slots.size()) v.slots.resize(v.program.slots);
+  if (!v.program.thread.empty() && !v.threads) part_into_threads(v);
   v.next_segment++;
 }
 
@@ -325,9 +431,9 @@ bool Engine::refill(VirtualProcessor& v) {
   Window& w = v.window;
   if (rewritten_ && w.rows > 0) rewritten_->calls(w.first_row, w.computations(), w.durations());
   done_calls_ += w.rows;
-  if (v.now > time_limit)
+  if (v.main.now > time_limit)
     throw Error({.file = trace_.path(), .process = v.process, .problem = "the simulated time leaves its range of 53 days"});
-  if (progress_) progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)), v.now);
+  if (progress_) progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)), v.main.now);
 
   while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment) next_segment(v);
   const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
@@ -337,7 +443,7 @@ bool Engine::refill(VirtualProcessor& v) {
   v.row = 0;
   if (w.rows == 0) {
     v.finished = true;
-    v.account.end = v.now;
+    end(v);
     return false;
   }
   trace_.calls(v.segment, v.next_row, w.signatures(), w.computations(), w.durations());
@@ -346,6 +452,33 @@ bool Engine::refill(VirtualProcessor& v) {
   for (std::size_t i = 0; i < w.rows; i++) v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
   v.account.calls += w.rows;
   return true;
+}
+
+void Engine::end(VirtualProcessor& v) {
+  Account& a = v.account;
+  a.end = v.main.now;
+  a.waiting = v.main.waiting;
+  a.elapsed = v.main.now.time_since_epoch();
+  if (!v.threads) return;
+  a.waiting = a.elapsed = Duration{};
+  for (const Thread& t : v.threads->all) {
+    a.end = std::max(a.end, t.now);
+    a.waiting += t.waiting;
+    a.elapsed += t.now - t.began;
+  }
+}
+
+/// The process ends here: what is left of its window was not replayed.
+void Engine::cut(VirtualProcessor& v) {
+  const Window& w = v.window;
+  const std::uint32_t done = v.threads && !v.threads->inside.empty() ? v.threads->all[v.threads->inside.front()].row : v.row;
+  for (std::uint32_t i = done; i < w.rows; i++) {
+    const bool has_begun = i == done && (v.threads || v.step != between_calls);
+    v.account.recorded -= Duration{((has_begun ? 0 : w.computation[i]) + w.duration[i]) * tick_ps_};
+    v.account.calls--;
+  }
+  if (rewritten_ && done > 0) rewritten_->calls(w.first_row, w.computations().first(done), w.durations().first(done));
+  end(v);
 }
 
 void Engine::check_times(const VirtualProcessor& v) const {
@@ -364,14 +497,23 @@ void Engine::check_times(const VirtualProcessor& v) const {
 
 // --- the end ----------------------------------------------------------------------------------------------
 
+/// The channel from which the process, or the collective it waits for, wants a message.
+std::uint32_t Engine::awaited_channel(const VirtualProcessor& v) const {
+  const auto of = [](const Lane& lane, const auto& slots) {
+    return lane.blocked == Lane::Blocked::on_slot ? slots[lane.blocked_on].channel : lane.blocked_on;
+  };
+  const std::uint32_t channel = of(v.main, v.slots);
+  if (channel != no_channel) return channel;
+  // Not the strand of that request alone: it may be one before it that is stuck.
+  return of(v.strands[v.order.front()], v.strands[v.order.front()].slots);
+}
+
 std::string Engine::describe_block(const VirtualProcessor& v) const {
   Fault fault{.file = trace_.path(), .process = v.process};
   const std::uint16_t signature = v.window.signature[v.row];
   fault.call = static_cast<std::int64_t>(v.window.first_row + v.row - v.first_call);
   fault.operation = std::string(info(v.program.ops[signature]).name);
-  const std::uint32_t channel =
-      v.blocked == VirtualProcessor::Blocked::on_slot ? v.slots[v.blocked_on].channel : v.blocked_on;
-  const Envelope& e = channels_.envelope(channel);
+  const Envelope& e = channels_.envelope(awaited_channel(v));
   fault.expected = describe(e, e.source, "from");
   fault.found = e.communicator & answers ? "no such receive" : "none";
   if (e.source >= 0 && !trace_.processes(e.source, 1)[0].complete)
@@ -383,9 +525,11 @@ Outcome Engine::outcome() {
   Outcome o;
   o.first_process = partition_.first(rank_);
   o.failure = failure_;
-  for (const VirtualProcessor& v : processors_) {
+  for (VirtualProcessor& v : processors_) {
+    if (!v.finished) cut(v);
+    if (!v.complete) o.cut_processes++;
     o.accounts.push_back(v.account);
-    if (v.blocked == VirtualProcessor::Blocked::no || !failure_.empty()) continue;
+    if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown)) o.blocked.push_back(describe_block(v));
   }
   o.unreceived_messages = channels_.unreceived();

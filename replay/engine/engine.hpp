@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Outcome {
   std::int32_t first_process = 0;
   std::vector<std::string> blocked;     // one line per process that could not go on, at most 20 of this rank
   std::int64_t blocked_processes = 0;
+  std::int64_t cut_processes = 0;       // whose records end before MPI_Finalize
   std::string failure;                  // an error on this rank
   bool failed = false;                  // somewhere
   std::vector<std::string> unreceived;  // messages without a receive, at most 20 lines
@@ -53,9 +55,22 @@ class Engine final : private Directory {
   void set_up();
   void replay_ready();
   void run(VirtualProcessor& v);
-  bool run_steps(VirtualProcessor& v, TimePoint& now, std::uint32_t& step, std::uint32_t end, std::int64_t duration);
+  bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps, std::uint32_t& step,
+                 std::uint32_t end, std::int64_t duration);
+  bool run_call(VirtualProcessor& v, std::uint16_t signature);
+  Duration computation_before(VirtualProcessor& v, std::uint16_t signature);
+  static void part_into_threads(VirtualProcessor& v);
+  void run_threads(VirtualProcessor& v);
+  bool begin_call(VirtualProcessor& v);
+  bool go_on(VirtualProcessor& v, Thread& thread);
+  void settle(VirtualProcessor& v);
+  void fork(VirtualProcessor& v, const Step& s, std::span<const Step> body);
+  void run_strands(VirtualProcessor& v);
+  void join(VirtualProcessor& v, Strand& strand);
   bool refill(VirtualProcessor& v);
   void next_segment(VirtualProcessor& v);
+  static void end(VirtualProcessor& v);
+  void cut(VirtualProcessor& v);
   void check_times(const VirtualProcessor& v) const;
   Duration computed(const VirtualProcessor& v, std::int64_t gap_ps) const;
   void dispatch(std::uint32_t channel, Arrival arrival);
@@ -66,12 +81,13 @@ class Engine final : private Directory {
   bool take_batches();
   void await_message();
   Outcome outcome();
+  static Accesses& accesses(VirtualProcessor& v, std::uint32_t window);
+  std::uint32_t awaited_channel(const VirtualProcessor& v) const;
   std::string describe_block(const VirtualProcessor& v) const;
   VirtualProcessor& processor(std::uint32_t local) { return processors_[local]; }
 
   // A channel number for senders: this bit says that it ends on another rank.
   static constexpr std::uint32_t is_remote = 1U << 31;
-  static constexpr std::uint32_t no_channel = ~std::uint32_t{0};
 
   const trace::Reader& trace_;
   trace::Rewriter* rewritten_;
@@ -85,6 +101,7 @@ class Engine final : private Directory {
   Placement placement_;
   Compiler compiler_;
   Noise noise_;
+  Ratio io_slowdown_;
   std::int64_t tick_ps_ = 1;
   WindowPool windows_;
   std::vector<VirtualProcessor> processors_;

@@ -2,6 +2,7 @@
 // One recorded process while it is replayed.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "common/trace/format.hpp"
@@ -14,6 +15,7 @@ namespace simreplay::engine {
 /// A request of the process. An eager send is complete at once; others complete when their message or answer comes.
 struct Slot {
   static constexpr std::int64_t pending = -1;
+  static constexpr std::int64_t in_file = -2;  // work on a file, which takes as long as the wait for it took
   std::int64_t arrival_ps = 0;
   std::int64_t time_ps = 0;  // while pending: when it was posted; then: how long before the arrival the match was
   std::uint32_t cost = 0;
@@ -23,26 +25,80 @@ struct Slot {
 /// What it adds up to. The parts are those of T = T_comp + T_comm + T_idle.
 struct Account {
   Duration computation{}, waiting{}, recorded{};
+  Duration elapsed{};  // of all threads together
   TimePoint end{};
   std::int64_t calls = 0, messages = 0;
-  Duration communication() const { return end.time_since_epoch() - computation - waiting; }
+  Duration communication() const { return elapsed - computation - waiting; }
+};
+
+/// What runs through steps: the process itself, or a collective that it has started.
+struct Lane {
+  enum class Blocked : std::uint8_t { no, on_channel, on_slot };
+  TimePoint now{};
+  TimePoint adapter_out{}, adapter_in{};  // free for the next message from then on
+  Duration waiting{};
+  Blocked blocked = Blocked::no;
+  std::uint32_t blocked_on = 0;  // channel or slot
+  std::uint32_t slot_tag = 0;    // added to its slots where others name them
+};
+
+/// A non-blocking collective goes on beside its process, as if by hardware. Those of one communicator follow
+/// each other, so that their messages meet in order.
+struct Strand : Lane {
+  std::uint32_t communicator = 0;
+  std::uint32_t request = no_slot;  // slot of the process that it completes
+  std::uint32_t step = 0;
+  bool active = false;
+  std::vector<Step> steps;
+  std::vector<Slot> slots;
+};
+
+/// Slots of strands have this bit, the number of the strand, and their own number.
+constexpr std::uint32_t of_strand = 1U << 31;
+constexpr unsigned strand_shift = 21;
+constexpr std::uint32_t most_strands = of_strand >> strand_shift, strand_slot_mask = (1U << strand_shift) - 1;
+
+/// When the accesses of a process to a window are over.
+struct Accesses {
+  std::uint32_t window;
+  TimePoint done{}, done_here{};
+};
+
+constexpr std::uint32_t between_calls = ~std::uint32_t{0};
+
+/// One of several threads that call MPI.
+struct Thread : Lane {
+  TimePoint began{}, entered{};
+  std::uint32_t step = between_calls;
+  std::uint32_t row = 0;  // of its call
+  bool is_inside = false;  // of a call that waits for something
+  bool has_begun = false;
+};
+
+struct Threads {
+  std::vector<Thread> all;
+  std::vector<std::uint32_t> inside;     // threads in calls, by row
+  std::vector<TimePoint> latest_leaves;  // of all calls up to each of the last ones, as a ring
+  std::uint64_t settled = 0;             // calls that have entries there: all before are over
+  std::vector<TimePoint> leaves;         // by row of the window
 };
 
 struct VirtualProcessor {
-  enum class Blocked : std::uint8_t { no, on_channel, on_slot };
-  static constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 
   std::int32_t process = 0;
-  TimePoint now{}, entered{};
-  TimePoint adapter_out{}, adapter_in{};  // free for the next message from then on
-  Blocked blocked = Blocked::no;
+  Lane main;
+  TimePoint entered{};
+  bool queued = false;           // stands in the list of those that are ready
   bool finished = false;
   bool complete = true;          // the recorded process reached MPI_Finalize
-  std::uint32_t blocked_on = 0;  // channel or slot
   std::uint32_t row = 0;         // in the window
   std::uint32_t step = between_calls;
   Program program;
   std::vector<Slot> slots;
+  std::vector<Strand> strands;
+  std::vector<std::uint32_t> order;  // of the active strands
+  std::vector<Accesses> accesses;
+  std::unique_ptr<Threads> threads;  // where there are several
   Window window;
   Account account;
 
@@ -50,7 +106,8 @@ struct VirtualProcessor {
   std::uint64_t next_row = 0;      // in /calls: the first that is not in the window
   std::uint64_t next_segment = 0, end_segment = 0;
   std::uint64_t first_call = 0;    // row of the process's first call
-  std::int64_t overhead_ps = 0;
+  trace::Overheads overhead_ps{};
+  trace::Recording recorded = trace::Recording::message;  // how the call before was
   Ratio slowdown;                // time here per recorded time of computation
 };
 

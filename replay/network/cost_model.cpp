@@ -58,6 +58,22 @@ CostTable::Class CostTable::barrier() {
   });
 }
 
+CostTable::Class CostTable::access(Access kind, std::int64_t bytes, bool within_node) {
+  const std::uint32_t role = access_role + 2U * static_cast<std::uint32_t>(kind) + (within_node ? 1U : 0U);
+  return intern(role, bytes, [&] { return access_cost(kind, bytes, way(within_node)); });
+}
+
+/// The target's processor takes no part.
+Cost CostTable::access_cost(Access kind, std::int64_t bytes, const MessageCosts& c) const {
+  const Duration latency = c.latency.at(bytes);
+  const Cost request = send_cost(0, c, Protocol::eager), data = send_cost(bytes, c, Protocol::eager);
+  Cost cost = kind == Access::get ? request : data;
+  const Duration back = kind == Access::put ? latency : latency + per_byte(c.per_byte, bytes, counted(bytes, machine_.model));
+  cost.flight += back;
+  cost.transfer = kind == Access::put ? cost.busy : cost.flight;
+  return cost;
+}
+
 Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const {
   const std::int64_t n = counted(bytes, machine_.model);
   const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes), epilog = c.send_epilog.at(bytes);

@@ -18,6 +18,9 @@ enum class Protocol : std::uint8_t {
   rendezvous,   // the message asks; the data follows when the receive has matched
 };
 
+/// Which way the data of a one-sided access goes.
+enum class Access : std::uint8_t { put, get, update };
+
 /// Times of one step, in the terms of the interpreter. A send begins when process and adapter are free:
 ///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;  arrival = start + flight
 /// a receive when the message is there too:
@@ -44,6 +47,9 @@ class CostTable {
   /// The end of a send that waits for its receive.
   Class answer(std::int64_t bytes, bool within_node, Protocol protocol);
   Class barrier();
+  /// Of an access to a window. `flight`: until the origin knows that it is done; `transfer`: until it has its
+  /// data, or may use its buffer again.
+  Class access(Access kind, std::int64_t bytes, bool within_node);
   /// Of a send of the program: synchronous if it says so, rendezvous above the eager limit.
   Protocol protocol(std::int64_t bytes, bool within_node, bool synchronous) const;
 
@@ -56,7 +62,9 @@ class CostTable {
   template <class Make>
   Class intern(std::uint32_t role, std::int64_t bytes, Make&& make);
 
-  static constexpr std::uint32_t barrier_role = 10, roles = 11;
+  Cost access_cost(Access kind, std::int64_t bytes, const MessageCosts& c) const;
+
+  static constexpr std::uint32_t barrier_role = 10, access_role = 11, roles = 17;
   Machine machine_;
   std::vector<Cost> costs_;
   std::unordered_map<std::int64_t, Class> known_[roles];

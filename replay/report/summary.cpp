@@ -143,13 +143,12 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
     const auto failures = gather_lines(o.failure.empty() ? std::vector<std::string>{} : std::vector{o.failure}, comm);
     fail(failures.empty() ? "a rank failed" : failures.front(), comm);
   }
-  const std::int64_t blocked = sum_of(o.blocked_processes, comm);
-  if (blocked > 0) {
-    const auto lines = gather_lines(o.blocked, comm);
+  const std::int64_t blocked = sum_of(o.blocked_processes, comm), cut_off = sum_of(o.cut_processes, comm);
+  const auto waiting = gather_lines(o.blocked, comm);
+  if (blocked > 0 && cut_off == 0)
     fail(fmt::format("{}: the replay cannot go on: {} of {} processes wait for messages that were never sent\n  {}",
-                     trace_file, blocked, facts.processes, cut(lines, blocked)),
+                     trace_file, blocked, facts.processes, cut(waiting, blocked)),
          comm);
-  }
   Summary s;
   s.trace_file = trace_file;
   s.facts = facts;
@@ -165,6 +164,13 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
   s.processes = gather_bytes(rows, comm);
   s.calls = sum_of(calls, comm);
   s.messages = sum_of(messages, comm);
+  s.cut_processes = cut_off;
+  if (cut_off > 0)
+    s.warnings.push_back(fmt::format("the records of {} of {} processes end before MPI_Finalize: this is the prediction up to "
+                                     "their last common point", cut_off, facts.processes));
+  if (blocked > 0)
+    s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}", blocked,
+                                     cut(waiting, blocked)));
   s.unreceived = sum_of(o.unreceived_messages, comm);
   const auto lines = gather_lines(o.unreceived, comm);
   if (s.unreceived > 0)
@@ -205,6 +211,7 @@ std::string to_json(const Summary& s) {
   j["calls"] = s.calls;
   j["messages"] = s.messages;
   j["unreceived_messages"] = s.unreceived;
+  j["cut_processes"] = s.cut_processes;
   j["predicted_ps"] = s.predicted_ps();
   j["recorded_ps"] = s.recorded_ps();
   j["efficiency"] = s.efficiency();

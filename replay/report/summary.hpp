@@ -24,6 +24,7 @@ struct Summary {
   Machine machine;
   std::vector<ProcessRow> processes;
   std::int64_t calls = 0, messages = 0, unreceived = 0;
+  std::int64_t cut_processes = 0;  // whose records end before MPI_Finalize
   std::vector<std::string> warnings;
   int ranks = 1;
   double replay_seconds = 0;

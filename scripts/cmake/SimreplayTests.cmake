@@ -9,14 +9,16 @@ include_guard(GLOBAL)
 find_package(Python3 COMPONENTS Interpreter)
 
 # Open MPI: run as root in containers, with more ranks than processors, unbound, yielding when idle;
-# no direct copies between processes, which containers forbid. Other MPI libraries ignore these.
+# no direct copies between processes, which containers forbid (and so no windows made of them). Other MPI
+# libraries ignore these.
 set(mpi_environment
   OMPI_ALLOW_RUN_AS_ROOT=1
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMPI_MCA_rmaps_base_oversubscribe=1
   OMPI_MCA_hwloc_base_binding_policy=none
   OMPI_MCA_mpi_yield_when_idle=1
-  OMPI_MCA_btl_vader_single_copy_mechanism=none)
+  OMPI_MCA_btl_vader_single_copy_mechanism=none
+  OMPI_MCA_osc=^rdma)
 
 # mpirun ends a hanging job itself a little before CTest's TIMEOUT, so that no rank is left behind.
 function(test_environment out timeout)

@@ -318,13 +318,18 @@ TEST_CASE("a replay that cannot go on names each process, its call and what it w
   CHECK(r.failure.find("process 1, call 1 (MPI_Recv): expected a message from process 0 with tag 5") != std::string::npos);
 }
 
-TEST_CASE("a process whose trace was cut short is named as the cause") {
+TEST_CASE("a trace that was cut short is replayed up to its last common point") {
   SmallTrace t(2);
-  t[0].cut_short();
-  t[1].irecv(0, 8, 0, 4).wait({0});
+  t[0].compute(3 * us).send(1, 8, 4).compute(5 * us).cut_short();
+  t[1].irecv(0, 8, 0, 4).wait({0}).compute(1 * us).irecv(0, 8, 0, 4).wait({0}).compute(7 * us).send(0, 8);
   const Replayed r = replay(t, machine({}));
-  CHECK(r.failure.find("process 1, call 2 (MPI_Waitall)") != std::string::npos);
-  CHECK(r.failure.find("the trace of process 0 ends before MPI_Finalize") != std::string::npos);
+  CHECK(r.failure.empty());
+  CHECK(r.warnings.find("the records of 1 of 2 processes end before MPI_Finalize") != std::string::npos);
+  CHECK(r.warnings.find("process 1, call 4 (MPI_Waitall)") != std::string::npos);
+  CHECK(r.warnings.find("the trace of process 0 ends before MPI_Finalize") != std::string::npos);
+  CHECK(r.end(0) == 3 * us);
+  CHECK(r.end(1) == 4 * us);
+  CHECK(r.rows[1].recorded_ps == 1 * us);  // what came after is in neither time
 }
 
 TEST_CASE("messages that nobody receives are reported, and the replay ends") {

@@ -2,6 +2,8 @@
 set -euo pipefail
 
 simcapture=$SIMREPLAY_BIN/simcapture
+simtrace=$SIMREPLAY_BIN/simtrace
+simreplay=$SIMREPLAY_BIN/simreplay
 dump=$SIMREPLAY_BIN/tests/dump_trace
 programs=$SIMREPLAY_PROGRAMS
 

@@ -26,7 +26,7 @@ inline void write_generated(const simtrace::Job& job, const std::string& path) {
   trace::Writer writer(path, facts);
   trace::Encoder encoder(writer);
   for (std::int32_t p = 0; p < job.processes; p++) {
-    writer.begin_process();
+    writer.begin_process(p);
     run_process(job, encoder, p);
     writer.end_process({});
   }

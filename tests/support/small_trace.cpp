@@ -37,13 +37,14 @@ SmallTrace::SmallTrace(int processes) : communicators_{trace::Members::world(pro
   for (int p = 0; p < processes; p++) processes_.emplace_back(p).init();
 }
 
-std::int32_t SmallTrace::communicator(std::vector<std::int32_t> world_ranks) {
+std::int32_t SmallTrace::communicator(std::vector<std::int32_t> world_ranks, std::int32_t first_group) {
   communicators_.push_back(trace::Members::of(world_ranks));
+  communicators_.back().first_group = first_group;
   return static_cast<std::int32_t>(communicators_.size()) - 1;
 }
 
 void SmallTrace::overhead(std::int64_t ps) {
-  for (ProcessScript& p : processes_) p.overhead_ps_ = ps;
+  for (ProcessScript& p : processes_) p.overhead_ps_.fill(ps);
 }
 
 void SmallTrace::write(const std::string& path) const {
@@ -54,7 +55,7 @@ void SmallTrace::write(const std::string& path) const {
   trace::Writer writer(path, facts);
   trace::Encoder encoder(writer);
   for (const ProcessScript& p : processes_) {
-    writer.begin_process();
+    writer.begin_process(p.process_);
     encoder.begin(p.process_);
     for (const ProcessScript::Call& c : p.calls_) {
       trace::Signature s = c.signature;

@@ -39,7 +39,7 @@ class ProcessScript {
   std::int32_t process_;
   std::int64_t gap_ = 0;
   bool complete_ = true;
-  std::int64_t overhead_ps_ = 0;
+  trace::Overheads overhead_ps_{};
   std::vector<Call> calls_;
 };
 
@@ -47,8 +47,9 @@ class SmallTrace {
  public:
   explicit SmallTrace(int processes);
   ProcessScript& operator[](int process) { return processes_[static_cast<std::size_t>(process)]; }
-  /// Adds a communicator; returns its id (2, 3, ...).
-  std::int32_t communicator(std::vector<std::int32_t> world_ranks);
+  /// Adds a communicator or window; returns its id (2, 3, ...). `first_group`: members of the first group of
+  /// an intercommunicator.
+  std::int32_t communicator(std::vector<std::int32_t> world_ranks, std::int32_t first_group = 0);
   void overhead(std::int64_t ps);
   /// Every process gets MPI_Init before and MPI_Finalize after its calls, unless it was cut short.
   void write(const std::string& path) const;

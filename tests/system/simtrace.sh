@@ -34,8 +34,11 @@ expect 0 'same calls and times' simtrace diff halo3d.h5 halo3d.2.h5
 # ---- info ----
 expect 0 '^MPI_Isend +300 ' simtrace info halo3d.h5
 expect 0 '^processes +10, all complete$' simtrace info halo3d.h5
+expect 0 '^messages +300, 2.3 MiB$' simtrace info halo3d.h5
+expect 0 '^operation +calls +rows +total time +bytes$' simtrace info halo3d.h5
 simtrace info --json halo3d.h5 > info.json
 grep -q '"processes": 10' info.json || fail "no processes in the JSON"
+grep -q '"rows": 670' info.json || fail "no rows in the JSON"
 expect 0 '^ +13 .*MPI_Waitall, requests \[0 1 2 3 4 5 6 7 8 9 10 11\]$' simtrace info --calls 3:13:1 halo3d.h5
 [ "$(simtrace info --calls 3 halo3d.h5 | wc -l)" = 68 ] || fail "not all calls were printed"
 expect 2 'expected a process below 10, found 10' simtrace info --calls 10 halo3d.h5

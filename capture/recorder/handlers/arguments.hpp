@@ -1,6 +1,8 @@
 #pragma once
 // From arguments of MPI calls to fields of records.
 
+#include <concepts>
+
 #include "capture/recorder/recorder.hpp"
 
 namespace simreplay::recorder {
@@ -13,13 +15,32 @@ inline std::int32_t rank_of(int rank) {
 
 inline std::int32_t tag_of(int tag) { return tag == MPI_ANY_TAG ? spool::any_tag : tag; }
 
+/// How many elements: an int, or MPI_Count where the function is a large-count form (MPI_Send_c).
+using Count = std::int64_t;
+static_assert(sizeof(MPI_Count) <= sizeof(Count));
+
+/// A list of counts of either kind.
+class Counts {
+ public:
+  Counts(const int* counts) : narrow_(counts) {}
+  Counts(const MPI_Count* counts) : wide_(counts) {}
+  template <std::integral I>
+  Count operator[](I i) const {
+    return wide_ != nullptr ? wide_[i] : narrow_[i];
+  }
+
+ private:
+  const int* narrow_ = nullptr;
+  const MPI_Count* wide_ = nullptr;
+};
+
 /// Types of empty buffers are not looked at, for programs pass anything there; and where an argument is
 /// insignificant, often no type.
-inline std::int64_t bytes_of(int count, MPI_Datatype type) {
+inline std::int64_t bytes_of(Count count, MPI_Datatype type) {
   if (count <= 0 || type == predefined.null_type) return 0;
   MPI_Count size = 0;
   mpi::type_size_x(type, &size);
-  return std::int64_t{count} * size;
+  return count * size;
 }
 
 inline std::int64_t bytes_in(const MPI_Status& status) {

@@ -2,6 +2,7 @@
 // Collective operations: how many bytes each member contributes. Arguments that MPI calls insignificant for
 // the calling process are not looked at.
 
+#include <tuple>
 #include <vector>
 
 #include "capture/recorder/handlers/arguments.hpp"
@@ -9,7 +10,7 @@
 
 namespace simreplay::recorder {
 
-using Counts = const int*;
+using Displacements = const void*;  // of any type; they move no bytes
 template <Op op>
 using As = std::integral_constant<Op, op>;
 
@@ -35,7 +36,7 @@ class Collective {
   }
 
   /// Own block as the sender sees it, or as the receiver does where the program sends in place.
-  void own_block(const void* buffer, int count, MPI_Datatype type, std::int64_t received) {
+  void own_block(const void* buffer, Count count, MPI_Datatype type, std::int64_t received) {
     if (buffer == MPI_IN_PLACE) in_place();
     bytes(buffer == MPI_IN_PLACE ? received : bytes_of(count, type));
   }
@@ -67,15 +68,15 @@ class Collective {
 
 inline void describe(As<Op::Barrier>, Record& record, MPI_Comm comm) { Collective(record, comm); }
 
-inline void describe(As<Op::Bcast>, Record& record, void*, int count, MPI_Datatype type, int root,
+inline void describe(As<Op::Bcast>, Record& record, void*, Count count, MPI_Datatype type, int root,
                      MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
   c.bytes(bytes_of(count, type));
 }
 
-inline void describe(As<Op::Gather>, Record& record, const void* send, int send_count, MPI_Datatype send_type,
-                     void*, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+inline void describe(As<Op::Gather>, Record& record, const void* send, Count send_count,
+                     MPI_Datatype send_type, void*, Count count, MPI_Datatype type, int root, MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
   if (!c.is_root(root)) return c.bytes(bytes_of(send_count, send_type));
@@ -83,8 +84,8 @@ inline void describe(As<Op::Gather>, Record& record, const void* send, int send_
   c.bytes(bytes_of(count, type));
 }
 
-inline void describe(As<Op::Gatherv>, Record& record, const void* send, int send_count,
-                     MPI_Datatype send_type, void*, Counts counts, Counts, MPI_Datatype type, int root,
+inline void describe(As<Op::Gatherv>, Record& record, const void* send, Count send_count,
+                     MPI_Datatype send_type, void*, Counts counts, Displacements, MPI_Datatype type, int root,
                      MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
@@ -93,8 +94,8 @@ inline void describe(As<Op::Gatherv>, Record& record, const void* send, int send
   c.add_blocks(counts, type);
 }
 
-inline void describe(As<Op::Scatter>, Record& record, const void*, int count, MPI_Datatype type,
-                     void* receive, int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+inline void describe(As<Op::Scatter>, Record& record, const void*, Count count, MPI_Datatype type,
+                     void* receive, Count receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
   if (!c.is_root(root)) return c.bytes(bytes_of(receive_count, receive_type));
@@ -102,8 +103,9 @@ inline void describe(As<Op::Scatter>, Record& record, const void*, int count, MP
   c.bytes(bytes_of(count, type));
 }
 
-inline void describe(As<Op::Scatterv>, Record& record, const void*, Counts counts, Counts, MPI_Datatype type,
-                     void* receive, int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+inline void describe(As<Op::Scatterv>, Record& record, const void*, Counts counts, Displacements,
+                     MPI_Datatype type, void* receive, Count receive_count, MPI_Datatype receive_type,
+                     int root, MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
   if (!c.is_root(root)) return c.bytes(bytes_of(receive_count, receive_type));
@@ -111,21 +113,22 @@ inline void describe(As<Op::Scatterv>, Record& record, const void*, Counts count
   c.add_blocks(counts, type);
 }
 
-inline void describe(As<Op::Allgather>, Record& record, const void* send, int send_count,
-                     MPI_Datatype send_type, void*, int count, MPI_Datatype type, MPI_Comm comm) {
+inline void describe(As<Op::Allgather>, Record& record, const void* send, Count send_count,
+                     MPI_Datatype send_type, void*, Count count, MPI_Datatype type, MPI_Comm comm) {
   Collective c(record, comm);
   c.own_block(send, send_count, send_type, bytes_of(count, type));
 }
 
-inline void describe(As<Op::Allgatherv>, Record& record, const void* send, int send_count,
-                     MPI_Datatype send_type, void*, Counts counts, Counts, MPI_Datatype type, MPI_Comm comm) {
+inline void describe(As<Op::Allgatherv>, Record& record, const void* send, Count send_count,
+                     MPI_Datatype send_type, void*, Counts counts, Displacements, MPI_Datatype type,
+                     MPI_Comm comm) {
   Collective c(record, comm);
   c.own_block(send, send_count, send_type, send == MPI_IN_PLACE ? c.own_of(counts, type) : 0);
   c.add_blocks(counts, type);
 }
 
-inline void describe(As<Op::Alltoall>, Record& record, const void* send, int send_count,
-                     MPI_Datatype send_type, void*, int count, MPI_Datatype type, MPI_Comm comm) {
+inline void describe(As<Op::Alltoall>, Record& record, const void* send, Count send_count,
+                     MPI_Datatype send_type, void*, Count count, MPI_Datatype type, MPI_Comm comm) {
   Collective c(record, comm);
   c.own_block(send, send_count, send_type, bytes_of(count, type));
 }
@@ -140,18 +143,19 @@ void describe_exchange(Record& record, const void* send, Counts send_counts, Typ
   c.add_blocks(counts, types);
 }
 
-inline void describe(As<Op::Alltoallv>, Record& record, const void* send, Counts send_counts, Counts,
-                     MPI_Datatype send_type, void*, Counts counts, Counts, MPI_Datatype type, MPI_Comm comm) {
+inline void describe(As<Op::Alltoallv>, Record& record, const void* send, Counts send_counts, Displacements,
+                     MPI_Datatype send_type, void*, Counts counts, Displacements, MPI_Datatype type,
+                     MPI_Comm comm) {
   describe_exchange(record, send, send_counts, send_type, counts, type, comm);
 }
 
-inline void describe(As<Op::Alltoallw>, Record& record, const void* send, Counts send_counts, Counts,
-                     const MPI_Datatype* send_types, void*, Counts counts, Counts, const MPI_Datatype* types,
-                     MPI_Comm comm) {
+inline void describe(As<Op::Alltoallw>, Record& record, const void* send, Counts send_counts, Displacements,
+                     const MPI_Datatype* send_types, void*, Counts counts, Displacements,
+                     const MPI_Datatype* types, MPI_Comm comm) {
   describe_exchange(record, send, send_counts, send_types, counts, types, comm);
 }
 
-inline void describe(As<Op::Reduce>, Record& record, const void* send, void*, int count, MPI_Datatype type,
+inline void describe(As<Op::Reduce>, Record& record, const void* send, void*, Count count, MPI_Datatype type,
                      MPI_Op op, int root, MPI_Comm comm) {
   Collective c(record, comm);
   c.rooted_at(root);
@@ -162,8 +166,9 @@ inline void describe(As<Op::Reduce>, Record& record, const void* send, void*, in
 
 template <Op op>
 requires(is_one_of<op>(Op::Allreduce, Op::Reduce_scatter_block, Op::Scan,
-                       Op::Exscan)) void describe(As<op>, Record& record, const void* send, void*, int count,
-                                                  MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+                       Op::Exscan)) void describe(As<op>, Record& record, const void* send, void*,
+                                                  Count count, MPI_Datatype type, MPI_Op operation,
+                                                  MPI_Comm comm) {
   Collective c(record, comm);
   if (send == MPI_IN_PLACE) c.in_place();
   c.with(operation);
@@ -179,12 +184,82 @@ inline void describe(As<Op::Reduce_scatter>, Record& record, const void* send, v
   c.add_blocks(counts, type);
 }
 
+/// Destinations and sources with the bytes that go to and come from each, given by their place in the list.
+inline void describe_neighbors(Record& record, MPI_Comm comm, auto bytes_to, auto bytes_from) {
+  Collective(record, comm);
+  const Recorder::Neighbors n = Recorder::neighbors(comm);
+  const auto add = [](const std::vector<int>& ranks, auto bytes_of_peer) {
+    std::int64_t peers = 0;
+    for (std::size_t i = 0; i < ranks.size(); i++) {
+      if (ranks[i] < 0) continue;  // beyond the edge of a grid
+      blocks.insert(blocks.end(), {ranks[i], bytes_of_peer(i)});
+      peers++;
+    }
+    return peers;
+  };
+  blocks.push_back(0);
+  blocks[0] = add(n.destinations, bytes_to);
+  for (std::size_t i = 2; i < blocks.size(); i += 2) record.bytes += blocks[i];
+  add(n.sources, bytes_from);
+}
+
 template <Op op>
-requires(info(op).verb == Verb::collective) struct Handler<op> {
+requires(is_one_of<op>(Op::Neighbor_allgather,
+                       Op::Neighbor_alltoall)) void describe(As<op>, Record& record, const void*,
+                                                             Count send_count, MPI_Datatype send_type, void*,
+                                                             Count count, MPI_Datatype type, MPI_Comm comm) {
+  describe_neighbors(
+      record, comm, [&](std::size_t) { return bytes_of(send_count, send_type); },
+      [&](std::size_t) { return bytes_of(count, type); });
+}
+
+inline void describe(As<Op::Neighbor_allgatherv>, Record& record, const void*, Count send_count,
+                     MPI_Datatype send_type, void*, Counts counts, Displacements, MPI_Datatype type,
+                     MPI_Comm comm) {
+  describe_neighbors(
+      record, comm, [&](std::size_t) { return bytes_of(send_count, send_type); },
+      [&](std::size_t i) { return bytes_of(counts[i], type); });
+}
+
+inline void describe(As<Op::Neighbor_alltoallv>, Record& record, const void*, Counts send_counts,
+                     Displacements, MPI_Datatype send_type, void*, Counts counts, Displacements,
+                     MPI_Datatype type, MPI_Comm comm) {
+  describe_neighbors(
+      record, comm, [&](std::size_t i) { return bytes_of(send_counts[i], send_type); },
+      [&](std::size_t i) { return bytes_of(counts[i], type); });
+}
+
+inline void describe(As<Op::Neighbor_alltoallw>, Record& record, const void*, Counts send_counts,
+                     Displacements, const MPI_Datatype* send_types, void*, Counts counts, Displacements,
+                     const MPI_Datatype* types, MPI_Comm comm) {
+  describe_neighbors(
+      record, comm, [&](std::size_t i) { return bytes_of(send_counts[i], send_types[i]); },
+      [&](std::size_t i) { return bytes_of(counts[i], types[i]); });
+}
+
+/// The call that has these arguments; a non-blocking one has its request as the last.
+template <Op op, class... A>
+void describe_call(Record& record, A... arguments) {
+  if constexpr (blocking(op) == op) {
+    describe(As<op>{}, record, arguments...);
+  } else {
+    const std::tuple all(arguments...);
+    constexpr std::size_t last = sizeof...(A) - 1;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      describe(As<blocking(op)>{}, record, std::get<i>(all)...);
+    }
+    (std::make_index_sequence<last>{});
+    record.request = recorder().open(*std::get<last>(all), false);
+  }
+}
+
+template <Op op>
+requires(info(op).verb == Verb::collective || info(op).verb == Verb::post_collective ||
+         info(op).verb == Verb::neighbors || info(op).verb == Verb::post_neighbors) struct Handler<op> {
   static constexpr bool sees_failures = false;
   void before(auto&...) {}
   void after(Record& record, int, auto... arguments) {
-    describe(As<op>{}, record, arguments...);
+    describe_call<op>(record, arguments...);
     if constexpr (info(op).items == Items::none)
       recorder().append(record);
     else

@@ -18,6 +18,8 @@ inline bool close(MPI_Request handle, const MPI_Status* status, Completion& comp
   const std::optional<OpenRequest> request = recorder().close(handle);
   if (!request) return false;
   completion.request = request->id;
+  if (request->makes != nullptr) [[unlikely]]
+    recorder().bind(*request->makes, request->made_id);
   if (status == nullptr) return true;
   int was_cancelled = 0;
   if (request->cancel_called) [[unlikely]]
@@ -42,9 +44,10 @@ struct OneRequest {
   }
   void before(MPI_Request*& request, int*&, MPI_Status*& status) { before(request, status); }
 
-  void after(Record& record, int, MPI_Request* request, MPI_Status* status) {
+  void after(Record& record, int result, MPI_Request* request, MPI_Status* status) {
     Completion completion;
-    const bool closed = *request == predefined.null_request && close(handle, status, completion);
+    const bool done = *request == predefined.null_request || result == MPI_SUCCESS;
+    const bool closed = done && close(handle, status, completion);
     recorder().append(record, std::span<const Completion>(&completion, closed ? 1 : 0));
   }
   void after(Record& record, int result, MPI_Request* request, int* flag, MPI_Status* status) {
@@ -83,23 +86,24 @@ class ManyRequests {
     statuses = buffers_.statuses.data();
   }
 
-  /// Request `i` if the call has closed it.
-  void add(int i, const MPI_Request* requests, const MPI_Status* status) {
+  /// Request `i`, which the call has closed.
+  void add(int i, const MPI_Status* status) {
     const MPI_Request handle = buffers_.handles[static_cast<std::size_t>(i)];
-    if (handle == predefined.null_request || requests[i] != predefined.null_request) return;
+    if (handle == predefined.null_request) return;
     if (Completion completion; close(handle, status, completion)) buffers_.completions.push_back(completion);
   }
   void append(Record& record) {
     recorder().append(record, std::span<const Completion>(buffers_.completions));
   }
 
-  void append_all(Record& record, int count, const MPI_Request* requests, const MPI_Status* statuses) {
-    for (int i = 0; i < count; i++) add(i, requests, statuses + i);
+  void append_all(Record& record, int count, const MPI_Status* statuses) {
+    for (int i = 0; i < count; i++) add(i, statuses + i);
     append(record);
   }
   /// After an error, which statuses are set differs from call to call.
   void append_failed(Record& record, int count, const MPI_Request* requests) {
-    for (int i = 0; i < count; i++) add(i, requests, nullptr);
+    for (int i = 0; i < count; i++)
+      if (requests[i] == predefined.null_request) add(i, nullptr);
     append(record);
   }
 
@@ -115,7 +119,7 @@ struct Handler<Op::Waitall> : ManyRequests {
   }
   void after(Record& record, int result, int count, MPI_Request* requests, MPI_Status* statuses) {
     if (result != MPI_SUCCESS) return append_failed(record, count, requests);
-    append_all(record, count, requests, statuses);
+    append_all(record, count, statuses);
   }
 };
 
@@ -128,7 +132,7 @@ struct Handler<Op::Testall> : ManyRequests {
   void after(Record& record, int result, int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     if (result != MPI_SUCCESS) return append_failed(record, count, requests);
     if (*flag == 0) return recorder().append_poll(record);
-    append_all(record, count, requests, statuses);
+    append_all(record, count, statuses);
   }
 };
 
@@ -143,7 +147,7 @@ struct AnyRequest : ManyRequests {
 
   void after(Record& record, int result, int count, MPI_Request* requests, int* index, MPI_Status* status) {
     if (result != MPI_SUCCESS) return append_failed(record, count, requests);
-    if (*index >= 0 && *index < count) add(*index, requests, status);
+    if (*index >= 0 && *index < count) add(*index, status);
     append(record);
   }
   void after(Record& record, int result, int count, MPI_Request* requests, int* index, int* flag,
@@ -170,8 +174,19 @@ requires(is_one_of<op>(Op::Waitsome, Op::Testsome)) struct Handler<op> : ManyReq
              MPI_Status* statuses) {
     if (result != MPI_SUCCESS) return append_failed(record, count, requests);
     if (*finished == 0) return recorder().append_poll(record);
-    for (int k = 0; k < *finished; k++) add(indices[k], requests, statuses + k);  // MPI_UNDEFINED is negative
+    for (int k = 0; k < *finished; k++) add(indices[k], statuses + k);  // MPI_UNDEFINED is negative
     append(record);
+  }
+};
+
+/// Closes nothing: a look at a request that is not complete is a poll like others.
+template <>
+struct Handler<Op::Request_get_status> {
+  static constexpr bool sees_failures = false;
+  void before(auto&...) {}
+  void after(Record& record, int, MPI_Request, int* flag, MPI_Status*) {
+    if (*flag == 0) return recorder().append_poll(record);
+    recorder().append_local(record);
   }
 };
 
@@ -180,8 +195,10 @@ struct Handler<Op::Request_free> {
   static constexpr bool sees_failures = false;
   void before(MPI_Request*& request) { handle = *request; }
   void after(Record& record, int, MPI_Request*) {
-    if (Completion completion; close(handle, nullptr, completion))
-      recorder().append(record, std::span<const Completion>(&completion, 1));
+    Completion completion;
+    const bool was_open = close(handle, nullptr, completion);
+    recorder().forget_persistent(handle);
+    recorder().append(record, std::span<const Completion>(&completion, was_open ? 1 : 0));
   }
   MPI_Request handle;
 };

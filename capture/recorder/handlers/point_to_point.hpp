@@ -6,7 +6,7 @@
 
 namespace simreplay::recorder {
 
-inline void describe_sent(Record& record, int count, MPI_Datatype type, int destination, int tag) {
+inline void describe_sent(Record& record, Count count, MPI_Datatype type, int destination, int tag) {
   record.peer = rank_of(destination);
   record.tag = tag;
   record.bytes = destination == MPI_PROC_NULL ? 0 : bytes_of(count, type);
@@ -17,12 +17,12 @@ requires(info(op).verb == Verb::send || info(op).verb == Verb::post_send) struct
   static constexpr bool sees_failures = false;
   void before(auto&...) {}
 
-  void after(Record& record, int, const void*, int count, MPI_Datatype type, int destination, int tag,
+  void after(Record& record, int, const void*, Count count, MPI_Datatype type, int destination, int tag,
              MPI_Comm comm) {
     describe(record, count, type, destination, tag, comm);
     recorder().append(record);
   }
-  void after(Record& record, int, const void*, int count, MPI_Datatype type, int destination, int tag,
+  void after(Record& record, int, const void*, Count count, MPI_Datatype type, int destination, int tag,
              MPI_Comm comm, MPI_Request* request) {
     describe(record, count, type, destination, tag, comm);
     record.request = recorder().open(*request, false);
@@ -30,7 +30,7 @@ requires(info(op).verb == Verb::send || info(op).verb == Verb::post_send) struct
   }
 
  private:
-  static void describe(Record& record, int count, MPI_Datatype type, int destination, int tag,
+  static void describe(Record& record, Count count, MPI_Datatype type, int destination, int tag,
                        MPI_Comm comm) {
     set_communicator(record, comm);
     describe_sent(record, count, type, destination, tag);
@@ -57,10 +57,10 @@ inline bool was_received(int result) {
 template <>
 struct Handler<Op::Recv> {
   static constexpr bool sees_failures = true;
-  void before(void*&, int&, MPI_Datatype&, int&, int&, MPI_Comm&, MPI_Status*& status) {
+  void before(void*&, auto&, MPI_Datatype&, int&, int&, MPI_Comm&, MPI_Status*& status) {
     own.replace_ignored(status);
   }
-  void after(Record& record, int result, void*, int, MPI_Datatype, int source, int tag, MPI_Comm comm,
+  void after(Record& record, int result, void*, Count, MPI_Datatype, int source, int tag, MPI_Comm comm,
              MPI_Status* status) {
     if (!was_received(result)) return;
     set_communicator(record, comm);
@@ -74,7 +74,7 @@ template <>
 struct Handler<Op::Irecv> {
   static constexpr bool sees_failures = false;
   void before(auto&...) {}
-  void after(Record& record, int, void*, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
+  void after(Record& record, int, void*, Count count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
              MPI_Request* request) {
     set_communicator(record, comm);
     record.flags |= wildcards(source, tag);
@@ -90,19 +90,20 @@ struct Handler<Op::Irecv> {
 template <Op op>
 requires(info(op).verb == Verb::exchange) struct Handler<op> {
   static constexpr bool sees_failures = true;
-  void before(const void*&, int&, MPI_Datatype&, int&, int&, void*&, int&, MPI_Datatype&, int&, int&,
+  void before(const void*&, auto&, MPI_Datatype&, int&, int&, void*&, auto&, MPI_Datatype&, int&, int&,
               MPI_Comm&, MPI_Status*& status) {
     own.replace_ignored(status);
   }
-  void before(void*&, int&, MPI_Datatype&, int&, int&, int&, int&, MPI_Comm&, MPI_Status*& status) {
+  void before(void*&, auto&, MPI_Datatype&, int&, int&, int&, int&, MPI_Comm&, MPI_Status*& status) {
     own.replace_ignored(status);
   }
 
-  void after(Record& record, int result, const void*, int count, MPI_Datatype type, int destination,
-             int send_tag, void*, int, MPI_Datatype, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  void after(Record& record, int result, const void*, Count count, MPI_Datatype type, int destination,
+             int send_tag, void*, Count, MPI_Datatype, int source, int tag, MPI_Comm comm,
+             MPI_Status* status) {
     after(record, result, nullptr, count, type, destination, send_tag, source, tag, comm, status);
   }
-  void after(Record& record, int result, void*, int count, MPI_Datatype type, int destination, int send_tag,
+  void after(Record& record, int result, void*, Count count, MPI_Datatype type, int destination, int send_tag,
              int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (!was_received(result)) return;
     Record received;
@@ -176,11 +177,11 @@ class HeldMessage {
 template <>
 struct Handler<Op::Mrecv> {
   static constexpr bool sees_failures = true;
-  void before(void*&, int&, MPI_Datatype&, MPI_Message*& message, MPI_Status*& status) {
+  void before(void*&, auto&, MPI_Datatype&, MPI_Message*& message, MPI_Status*& status) {
     held.keep(message);
     own.replace_ignored(status);
   }
-  void after(Record& record, int result, void*, int, MPI_Datatype, MPI_Message*, MPI_Status* status) {
+  void after(Record& record, int result, void*, Count, MPI_Datatype, MPI_Message*, MPI_Status* status) {
     if (!was_received(result)) return;
     held.describe(record);
     describe_received(record, status->MPI_SOURCE, status->MPI_TAG, *status);
@@ -193,8 +194,8 @@ struct Handler<Op::Mrecv> {
 template <>
 struct Handler<Op::Imrecv> {
   static constexpr bool sees_failures = false;
-  void before(void*&, int&, MPI_Datatype&, MPI_Message*& message, MPI_Request*&) { held.keep(message); }
-  void after(Record& record, int, void*, int count, MPI_Datatype type, MPI_Message*, MPI_Request* request) {
+  void before(void*&, auto&, MPI_Datatype&, MPI_Message*& message, MPI_Request*&) { held.keep(message); }
+  void after(Record& record, int, void*, Count count, MPI_Datatype type, MPI_Message*, MPI_Request* request) {
     held.describe(record);
     record.bytes = bytes_of(count, type);
     record.peer = spool::any_rank;  // source and tag come with the completion

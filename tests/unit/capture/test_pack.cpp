@@ -52,7 +52,7 @@ class Script {
     h.size = size;
     h.loaded_ns = clock_;
     h.started_ns = 1'000'000'000LL * 1'700'000'000;
-    h.overhead_ps = 33'000;
+    h.overhead_ps.fill(33'000);
     std::strcpy(h.run, run);
     std::strcpy(h.world, world);
     std::strcpy(h.host, "host");
@@ -225,7 +225,7 @@ TEST_CASE("times are gaps and durations, without what the recorder took") {
   }
   const trace::Process process = processes_of(folder)[0];
   CHECK(process.complete);
-  CHECK(process.overhead_ps == 33'000);
+  CHECK(process.overhead_ps[0] == 33'000);
   CHECK(process.host == "host");
   const trace::Reader reader(folder / "t.h5");
   CHECK(reader.facts().command == "command");

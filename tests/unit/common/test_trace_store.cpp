@@ -73,12 +73,12 @@ void write(const std::string& path, const std::vector<Calls>& processes,
   Writer writer(path, facts);
   Encoder encoder(writer);
   for (std::size_t p = 0; p < processes.size(); p++) {
-    writer.begin_process();
+    writer.begin_process(static_cast<std::int32_t>(p));
     encoder.begin(static_cast<std::int32_t>(p));
     for (const Call& c : processes[p].calls) encoder.add(c.signature, c.computation, c.duration);
     encoder.end();
     writer.end_process({.complete = p % 3 != 1,
-                        .overhead_ps = static_cast<std::int64_t>(p) * 7,
+                        .overhead_ps = {static_cast<std::int64_t>(p) * 7, 1, 2, 3, 4},
                         .host = p % 2 == 0 ? "even" : "odd"});
   }
   writer.commit(communicators);
@@ -158,7 +158,7 @@ TEST_CASE("every column comes back as it was written") {
     const auto i = static_cast<std::size_t>(p);
     CHECK(rows[i].calls == processes[i].calls.size());
     CHECK(rows[i].complete == (p % 3 != 1));
-    CHECK(rows[i].overhead_ps == p * 7);
+    CHECK(rows[i].overhead_ps == Overheads{p * 7, 1, 2, 3, 4});
     CHECK(rows[i].host == (p % 2 == 0 ? "even" : "odd"));
     check_calls(reader, p, processes[i].calls);
   }
@@ -198,7 +198,7 @@ TEST_CASE("a trace that is not committed leaves nothing behind") {
   const std::string path = folder.file("t.h5");
   {
     Writer writer(path, one_process());
-    writer.begin_process();
+    writer.begin_process(0);
     CHECK(std::filesystem::exists(path + ".part"));
   }
   CHECK_FALSE(std::filesystem::exists(path + ".part"));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "capture/simtrace/diff.hpp"
-#include "capture/simtrace/info.hpp"
+#include "capture/simtrace/summary.hpp"
 #include "capture/simtrace/verify.hpp"
 #include "common/error.hpp"
 #include "common/trace/reader.hpp"
@@ -45,6 +45,7 @@ TEST_CASE("values of a trace that make no sense", "[fuzz]") {
   const std::string path = folder.file("t.h5");
   std::mt19937_64 random(5);
   const simtrace::Job job = test::job_of("random", 4, 6);
+  constexpr auto with_arguments = static_cast<std::size_t>(Op::Add_error_class);  // the operations before it
   for (int i = 0; i < 300; i++) {
     trace::Facts facts;
     facts.processes = job.processes;
@@ -55,13 +56,15 @@ TEST_CASE("values of a trace that make no sense", "[fuzz]") {
     };
     const auto small = [&] { return static_cast<std::int32_t>(random() % 6) - 2; };
     for (std::int32_t p = 0; p < job.processes; p++) {
-      writer.begin_process();
+      writer.begin_process(p);
       encoder.begin(p);
       for (int call = 0; call < 40; call++) {
-        std::vector<std::int64_t> items(random() % 5);
+        std::vector<std::int64_t> items(random() % 2 == 0 ? random() % 6 : random() % 3 * start_words);
         for (auto& item : items) item = random() % 8 == 0 ? any() : small();
-        encoder.add({.op = mpi_ops[random() % mpi_ops.size()].op,
+        encoder.add({.op = mpi_ops[random() % with_arguments].op,
                      .flags = static_cast<std::uint16_t>(random()),
+                     .thread = static_cast<std::uint16_t>(random() % 8 == 0 ? random() : random() % 3),
+                     .overlaps = static_cast<std::uint16_t>(random() % 8 == 0 ? random() : random() % 3),
                      .communicator = static_cast<std::int32_t>(random() % 4),
                      .peer = static_cast<std::int32_t>(random() % 6) - 2,
                      .tag = small(),
@@ -73,7 +76,10 @@ TEST_CASE("values of a trace that make no sense", "[fuzz]") {
       encoder.end();
       writer.end_process({});
     }
-    writer.commit(communicators_of(job));
+    std::vector<trace::Members> communicators = communicators_of(job);
+    communicators[2].first_group = static_cast<std::int32_t>(random() % 3);
+    communicators[3].runs.push_back({trace::nobody, 1, 1 + static_cast<std::int32_t>(random() % 2)});
+    writer.commit(communicators);
     const trace::Reader reader(path);
     CHECK(simtrace::verify(reader).faults > 0);
     simtrace::summarize(reader);

@@ -1,9 +1,8 @@
-// Comparison of traces, summaries, and the text of calls.
+// Comparison of traces.
 
 #include <string>
 
 #include "capture/simtrace/diff.hpp"
-#include "capture/simtrace/info.hpp"
 #include "common/trace/reader.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/generated_trace.hpp"
@@ -74,43 +73,4 @@ TEST_CASE("how a process was cut into segments makes no difference") {
     b[0].send(-1, i);
   }
   CHECK(difference_of(a, b).same());
-}
-
-TEST_CASE("a summary adds up calls, times and bytes") {
-  const test::ScratchFolder folder;
-  SmallTrace t = two_processes();
-  t[1].cut_short();
-  t.write(folder.file("t.h5"));
-  const Summary s = summarize(trace::Reader(folder.file("t.h5")));
-  const auto& sends = s.operations[static_cast<std::size_t>(Op::Send)];
-  CHECK(sends.calls == 2);
-  CHECK(sends.ticks == 20);
-  CHECK(sends.bytes == 16);
-  CHECK(s.longest_ticks == 1'120);
-  CHECK(s.incomplete == std::vector<std::int32_t>{1});
-  CHECK(s.incomplete_count == 1);
-  CHECK(s.hosts.at("host") == 2);
-}
-
-TEST_CASE("calls are described with the arguments that they have") {
-  const std::vector<std::int64_t> half{3, 4, 5}, slots{0, 1, 2};
-  CHECK(describe({.op = Op::Isend, .peer = 7, .tag = 3, .request = 2, .bytes = 8}) ==
-        "MPI_Isend, to 7 tag 3, 8 B, communicator 0, request 2");
-  CHECK(
-      describe(
-          {.op = Op::Recv, .flags = trace::any_source, .communicator = 4, .peer = 7, .tag = 3, .bytes = 8}) ==
-      "MPI_Recv, from 7 tag 3, 8 B, communicator 4, any source");
-  CHECK(describe({.op = Op::Sendrecv, .peer = -1, .tag = 0, .items = half}) ==
-        "MPI_Sendrecv, to none tag 0, 0 B, communicator 0, received from 3 tag 4 5 B");
-  CHECK(describe({.op = Op::Waitall, .items = slots}) == "MPI_Waitall, requests [0 1 2]");
-  CHECK(describe({.op = Op::Bcast, .peer = 2, .bytes = 64}) == "MPI_Bcast, root 2, 64 B, communicator 0");
-  CHECK(describe({.op = Op::Finalize}) == "MPI_Finalize");
-}
-
-TEST_CASE("ranges of calls") {
-  const CallRange all = parse_call_range("3"), some = parse_call_range("3:10:20");
-  CHECK((all.process == 3 && all.first == 0 && all.count == INT64_MAX));
-  CHECK((some.process == 3 && some.first == 10 && some.count == 20));
-  for (const char* wrong : {"", "x", "1:2:3:4", "1:-2", "1::2"})
-    CHECK_THROWS_AS(parse_call_range(wrong), UsageError);
 }

@@ -1,0 +1,108 @@
+// Processes whose threads call MPI at the same time. Their calls stand in the trace in the order in which they
+// ended. A call begins, here as there, after all calls that had ended when it began; beyond that the threads
+// run free of each other, so that one may answer what another waits for.
+
+#include <algorithm>
+
+#include "replay/engine/engine.hpp"
+
+namespace simreplay::engine {
+namespace {
+
+constexpr std::size_t remembered_calls = std::size_t{1} << 16;  // `overlaps` has 16 bits
+
+TimePoint& latest_leave(Threads& threads, std::uint64_t call) {
+  return threads.latest_leaves[call % remembered_calls];
+}
+
+}  // namespace
+
+/// From here on the process has more threads than the one that it had so far.
+void Engine::part_into_threads(VirtualProcessor& v) {
+  v.threads = std::make_unique<Threads>();
+  v.threads->latest_leaves.assign(remembered_calls, v.main.now);
+  v.threads->settled = v.next_row - v.first_call;
+  Thread& first = v.threads->all.emplace_back();
+  static_cast<Lane&>(first) = v.main;
+  first.has_begun = true;
+}
+
+/// As far as possible: first what waited, then the next calls of threads that are not in one.
+void Engine::run_threads(VirtualProcessor& v) {
+  Threads& t = *v.threads;
+  t.leaves.resize(std::max<std::size_t>(t.leaves.size(), v.window.rows));
+  for (bool any = true; any;) {
+    any = false;
+    for (std::size_t i = 0; i < t.inside.size();)
+      if (go_on(v, t.all[t.inside[i]])) {
+        t.inside.erase(t.inside.begin() + static_cast<std::ptrdiff_t>(i));
+        any = true;
+      } else {
+        i++;
+      }
+    settle(v);
+    while (v.row < v.window.rows && begin_call(v)) any = true;
+  }
+  settle(v);
+  v.main.blocked = Lane::Blocked::no;
+  if (!t.inside.empty()) {  // for the report, should it never end
+    v.main.blocked = t.all[t.inside.front()].blocked;
+    v.main.blocked_on = t.all[t.inside.front()].blocked_on;
+  } else if (v.row == v.window.rows) {
+    make_ready(v);
+  }
+}
+
+/// False where the next call of the window has to wait for others to end.
+bool Engine::begin_call(VirtualProcessor& v) {
+  Threads& t = *v.threads;
+  const std::uint16_t signature = v.window.signature[v.row];
+  const std::uint16_t number = v.program.thread.empty() ? 0 : v.program.thread[signature];
+  const std::uint32_t overlaps = v.program.overlaps.empty() ? 0 : v.program.overlaps[signature];
+  if (t.all.size() <= number) t.all.resize(number + std::size_t{1});
+  Thread& thread = t.all[number];
+  const bool all_before_are_over = t.inside.empty() || t.all[t.inside.front()].row + overlaps >= v.row;
+  if (thread.is_inside || !all_before_are_over) return false;
+
+  // The call before the overlapping ones; it is settled, for none of those inside stands before it.
+  const std::uint64_t call = v.window.first_row + v.row - v.first_call;
+  const TimePoint bound = call > overlaps ? latest_leave(t, call - overlaps - 1) : TimePoint{};
+  if (!thread.has_begun) thread.now = thread.began = bound;
+  thread.has_begun = true;
+  thread.now = std::max(thread.now + computation_before(v, signature), bound);
+  thread.entered = thread.now;
+  thread.step = v.program.first[signature];
+  thread.row = v.row++;
+  thread.is_inside = true;
+  if (!go_on(v, thread)) t.inside.push_back(number);
+  settle(v);
+  return true;
+}
+
+bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
+  const std::uint16_t signature = v.window.signature[thread.row];
+  const std::uint32_t end = v.program.first[signature + 1U];
+  v.entered = thread.entered;
+  if (!run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row])) return false;
+  v.account.messages += v.program.messages[signature];
+  v.window.duration[thread.row] = (thread.now - thread.entered).count();
+  v.threads->leaves[thread.row] = thread.now;
+  thread.step = between_calls;
+  thread.is_inside = false;
+  return true;
+}
+
+/// Notes the latest end of calls up to the first that is not over.
+void Engine::settle(VirtualProcessor& v) {
+  Threads& t = *v.threads;
+  std::uint32_t end = v.row;
+  for (const std::uint32_t number : t.inside) end = std::min(end, t.all[number].row);
+  const std::uint64_t first = v.window.first_row - v.first_call;
+  for (std::uint64_t call = std::max(t.settled, first); call < first + end; call++) {
+    const TimePoint before = call > 0 ? latest_leave(t, call - 1) : TimePoint{};
+    latest_leave(t, call) = std::max(before, t.leaves[call - first]);
+  }
+  t.settled = std::max(t.settled, first + end);
+}
+
+}  // namespace simreplay::engine
