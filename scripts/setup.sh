@@ -4,10 +4,11 @@
 #   scripts/setup.sh [lammps] [test]
 #
 #   lammps   also LAMMPS, an MPI program worth recording (scripts/demo.sh lammps)
-#   test     also the MPI programs that the system tests record (LAMMPS, HPC Challenge)
+#   test     also what the system tests record: LAMMPS, HPC Challenge, programs in Fortran, in Python and of MPICH,
+#            which is not made the default MPI
 set -euo pipefail
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 header() { # any of these headers can be included
   local name
@@ -16,6 +17,8 @@ header() { # any of these headers can be included
   done
   return 1
 }
+
+python_module() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c "import $1" 2>/dev/null; }
 
 missing=()  # packages that simreplay needs
 optional=() # packages that some demos and tests need
@@ -52,6 +55,10 @@ for group in "$@"; do
     test)
       want lammps have lmp
       want hpcc have hpcc
+      want gfortran have gfortran
+      want python3-mpi4py python_module mpi4py
+      want mpich have mpiexec.mpich
+      want libmpich-dev have mpicc.mpich
       ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
@@ -70,6 +77,12 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
 }
 
+default_launcher() { readlink -f "$(command -v mpirun)" || true; }
+keep_open_mpi() { # a second MPI library must not become the default
+  as_root update-alternatives --set mpi /usr/bin/mpicc.openmpi
+  as_root update-alternatives --set mpirun /usr/bin/mpirun.openmpi
+}
+
 if may_install; then
   log=$(mktemp "${TMPDIR:-/tmp}/simreplay-setup.XXXXXX")
   echo "set-up: installing ${all[*]}"
@@ -80,9 +93,11 @@ if may_install; then
     echo "set-up: could not install ${missing[*]}; the whole log is $log" >&2
     exit 1
   fi
+  launcher=$(default_launcher)
   for package in "${optional[@]}"; do
     install "$package" >>"$log" 2>&1 || echo "set-up: could not install $package; what needs it is left out"
   done
+  [ "$(default_launcher)" = "$launcher" ] || keep_open_mpi >>"$log" 2>&1
   rm -f "$log"
   echo "set-up: done"
   exit 0

@@ -10,6 +10,7 @@
 
 #include "capture/pack/communicator_exchange.hpp"
 #include "capture/pack/process_packer.hpp"
+#include "capture/pack/reconcile.hpp"
 #include "capture/pack/survey.hpp"
 #include "common/output.hpp"
 #include "common/trace/writer.hpp"
@@ -17,12 +18,12 @@
 namespace simreplay::pack {
 namespace {
 
-enum class State : std::int32_t { complete, unfinished, stopped, damaged, missing };
+enum class State : std::int32_t { complete, unfinished, stopped, damaged, missing, left_out };
 
 /// What is said to people, of the process and its calls.
-constexpr std::array<const char*, 5> remarks{"", "", "process {}: recording stopped after {} calls",
+constexpr std::array<const char*, 6> remarks{"", "", "process {}: recording stopped after {} calls",
                                              "process {}: its spool is damaged; its first {} calls are kept",
-                                             "process {} left nothing behind"};
+                                             "process {} left nothing behind", ""};
 
 /// What became of a process, as ranks tell it to the first.
 struct Outcome {
@@ -57,12 +58,16 @@ class Packer {
   Summary run(const std::string& command, const std::string& output) {
     team_.together([&] { survey_own(); });
     const std::vector<trace::Members> communicators = assign_ids(team_, world_.owners, surveys_);
+    std::vector<std::string> said;
+    const std::vector<trace::Skipped> skipped = reconcile(team_, communicators, world_.processes(), surveys_, said);
     const std::optional<trace::Placement> placement = place_own(output);
     std::optional<trace::Writer> writer;
     team_.together([&] { writer.emplace(output, facts_of(world_, command), placement); });
     team_.together([&] { write_own(*writer); });
-    writer->commit(communicators);
-    return summarize(team_.gather(std::move(outcomes_)));
+    writer->commit(communicators, skipped);
+    Summary summary = summarize(team_.gather(std::move(outcomes_)));
+    summary.remarks.insert(summary.remarks.end(), said.begin(), said.end());
+    return summary;
   }
 
  private:
@@ -121,7 +126,10 @@ class Packer {
     encoder.begin(process);
     if (!path(process).empty()) encode_calls(encoder, survey, outcome, row);
     encoder.end();
-    row.complete = outcome.state == State::complete;
+    if (path(process).empty() && world_.chosen) outcome.state = State::left_out;
+    row.record = outcome.state == State::complete   ? trace::Record::complete
+                 : outcome.state == State::left_out ? trace::Record::left_out
+                                                    : trace::Record::cut;
     return result;
   }
 
@@ -130,7 +138,7 @@ class Packer {
     SpoolReader spool(path(outcome.process));
     const spool::Header& header = spool.header();
     const Ranks ranks(outcome.process, world_.processes(), survey.communicators);
-    ProcessPacker packer(encoder, ranks, header);
+    ProcessPacker packer(encoder, ranks, header, survey.alone);
     spool.each(
         [&](const spool::Record& record, std::span<const std::int64_t> items) { packer.add(record, items); });
 
@@ -142,7 +150,7 @@ class Packer {
     if (outcome.state == State::complete && header.exited_ns != 0) packer.exit(header.exited_ns);
     outcome.calls = packer.calls();
     outcome.elapsed_ns = packer.elapsed_ns();
-    row = {packer.calls(), true, header.overhead_ps, header.host};
+    row = {packer.calls(), trace::Record::complete, header.overhead_ps, header.host};
   }
 
   static Summary summarize(std::vector<Outcome> outcomes) {
@@ -152,7 +160,7 @@ class Packer {
     for (const Outcome& o : outcomes) {
       summary.calls += o.calls;
       summary.seconds = std::max(summary.seconds, static_cast<double>(o.elapsed_ns) * 1e-9);
-      if (o.state != State::complete) summary.incomplete.push_back(o.process);
+      if (o.state != State::complete && o.state != State::left_out) summary.incomplete.push_back(o.process);
       const std::string remark =
           fmt::format(fmt::runtime(remarks[static_cast<std::size_t>(o.state)]), o.process, o.calls);
       if (!remark.empty()) summary.remarks.push_back(remark);

@@ -11,6 +11,7 @@ using spool::Record;
 void ProcessPacker::add(const Record& record, std::span<const std::int64_t> items) {
   if (!sound_) return;
   switch (record.kind) {
+    case spool::skipped_kind: return;
     case spool::own_time_kind:
     case spool::communicator_kind: return times_.own_time(record.enter, record.leave);
     case spool::thread_kind:
@@ -36,8 +37,8 @@ void ProcessPacker::add_call(const Record& record, std::span<const std::int64_t>
   trace::Signature s;
   s.op = op.op;
   s.flags = static_cast<std::uint16_t>(record.flags & ~spool::has_processor_time);
+  if (is_alone(op, s.communicator = ranks_.id(record.communicator))) s.flags |= trace::alone;
   s.thread = times_.thread();
-  s.communicator = ranks_.id(record.communicator);
   s.peer = ranks_.world_rank(record.communicator, record.peer);
   s.tag = record.tag;
   s.bytes = record.bytes;
@@ -49,6 +50,13 @@ void ProcessPacker::add_call(const Record& record, std::span<const std::int64_t>
   calls_++;
   if (op.verb == Verb::local)
     times_.folded(record.bytes, header_.overhead_ps[static_cast<std::size_t>(trace::Recording::local)]);
+}
+
+/// Whether other members made this collective call while they were not recorded.
+bool ProcessPacker::is_alone(const OpInfo& op, std::int32_t communicator) {
+  if (alone_.empty() || !trace::is_collective(op.verb)) return false;
+  const auto left = alone_.find(communicator);
+  return left != alone_.end() && left->second-- > 0;
 }
 
 void ProcessPacker::exit(std::int64_t at_ns) {

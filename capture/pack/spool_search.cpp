@@ -51,6 +51,7 @@ FoundSpool read_header(const std::string& path) {
   found.started_ns = h.started_ns;
   found.loaded_ns = h.loaded_ns;
   found.clock = h.clock;
+  found.chosen = h.chosen;
   found.bytes = fs::file_size(path);
   std::memcpy(found.run, h.run, sizeof h.run);
   std::memcpy(found.world, h.world, sizeof h.world);

@@ -18,6 +18,7 @@ struct FoundSpool {
   std::int64_t started_ns = 0, loaded_ns = 0;
   std::uint64_t bytes = 0;
   std::uint32_t clock = 0;
+  std::uint32_t chosen = 0;
   decltype(spool::Header::run) run{};
   decltype(spool::Header::world) world{};
 };

@@ -35,6 +35,7 @@ class Surveyor {
 
   void visit(Record& record, std::span<std::int64_t> items) {
     if (record.kind == spool::communicator_kind) return introduce(record, items);
+    if (record.kind == spool::skipped_kind) return result_.skipped.push_back(record);
     if (record.kind == spool::own_time_kind || record.kind == spool::thread_kind) return;
     const OpInfo& op = info(static_cast<Op>(record.kind));
     if (op.verb == Verb::post_receive || op.verb == Verb::post_send) posted_[record.request] = {&record, nullptr};

@@ -1,6 +1,7 @@
 #pragma once
 // The first look through the spool of a process.
 
+#include <map>
 #include <vector>
 
 #include "capture/pack/communicators.hpp"
@@ -10,6 +11,9 @@ namespace simreplay::pack {
 
 struct Survey {
   std::vector<LocalCommunicator> communicators;  // local ids 2, 3, ...
+  std::vector<spool::Record> skipped;            // what was not recorded
+  std::map<std::int32_t, std::int64_t> alone;    // communicator -> the first so many collectives have other members
+                                                 // outside of the trace; filled in by reconcile()
   bool is_whole = true;                          // the spool is not damaged
 };
 

@@ -23,7 +23,7 @@ using Remarks = std::vector<std::string>;
 struct WorldRow {
   std::int32_t processes, first;  // first: lowest process that left a spool
   std::int64_t started_ns;
-  std::uint32_t clock;
+  std::uint32_t clock, chosen;
   decltype(FoundSpool::run) run;
   decltype(FoundSpool::world) name;
 };
@@ -100,6 +100,7 @@ WorldRow row_of(const std::vector<FoundSpool>& program) {
   row.first = program[0].process;
   row.started_ns = started_ns(program);
   row.clock = program[0].clock;
+  row.chosen = program[0].chosen;
   std::memcpy(row.run, program[0].run, sizeof row.run);
   std::memcpy(row.name, program[0].world, sizeof row.name);
   return row;
@@ -143,6 +144,7 @@ World world_of(const WorldRow& row) {
   world.name = row.name;
   world.started_ns = row.started_ns;
   world.clock = row.clock;
+  world.chosen = row.chosen != 0;
   world.owners.resize(static_cast<std::size_t>(row.processes));
   world.spools.resize(static_cast<std::size_t>(row.processes));
   return world;

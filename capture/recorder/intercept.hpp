@@ -50,6 +50,7 @@ R recorded(Next<R(A...)>& next, std::type_identity_t<A>... arguments) {
   const R result = next(arguments...);
   record.leave = now();
   const Recorder::Lock lock(recorder());
+  recorder().pass(record.enter);
   if constexpr (!Handler<op>::sees_failures)
     if (result != R{MPI_SUCCESS}) {
       record.kind = static_cast<std::uint16_t>(Op::Other);  // it did nothing but take time

@@ -38,7 +38,8 @@ void* look_for(void* scope, const char* name) {
 void* find(void* scope, const char* name) {
   void* found = look_for(scope, name);
   if (found == nullptr) {
-    warn("no library of this program defines %s", name);
+    warn("no library of this program defines %s (if the recorder is linked in: link with -Wl,--no-as-needed)",
+         name);
     std::abort();
   }
   return found;
@@ -57,8 +58,10 @@ bool library_fits() {
   constexpr const char* names[] = {"mpich", "openmpi"};
   const bool is_open_mpi = look_for(RTLD_DEFAULT, "ompi_mpi_comm_world") != nullptr;
   if (is_open_mpi == is_for_open_mpi) return true;
-  warn("the recorder of '--mpi %s' is in a program of '--mpi %s': nothing is recorded", names[is_for_open_mpi],
-       names[is_open_mpi]);
+  warn(
+      "this recorder is for %s, but the program uses %s: nothing is recorded; 'simcapture --mpi %s' would "
+      "record it",
+      names[is_for_open_mpi], names[is_open_mpi], names[is_open_mpi]);
   if (sizeof(MPI_Comm) < sizeof(void*)) std::_Exit(EXIT_FAILURE);
   return false;
 }
@@ -78,7 +81,8 @@ void find_predefined() {
   set(predefined.null_type, "ompi_mpi_datatype_null");
   set(predefined.no_group, "ompi_mpi_group_empty");
 #else
-  predefined = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_NULL, MPI_REQUEST_NULL, MPI_BYTE, MPI_DATATYPE_NULL, MPI_GROUP_EMPTY};
+  predefined = {MPI_COMM_WORLD, MPI_COMM_SELF,     MPI_COMM_NULL,  MPI_REQUEST_NULL,
+                MPI_BYTE,       MPI_DATATYPE_NULL, MPI_GROUP_EMPTY};
 #endif
 }
 

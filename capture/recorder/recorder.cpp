@@ -61,7 +61,9 @@ void Recorder::start(Record* init, const void* thread) {
   const std::int64_t since = now();
   if (!library_fits()) return;
   find_predefined();
-  if (!make_spool()) return;
+  int own_rank = 0;
+  mpi::comm_rank(predefined.world, &own_rank);
+  if (!Selection::includes(own_rank) || !make_spool()) return;
   process_ = getpid();
   pthread_atfork(nullptr, nullptr, [] { recorder().forget_in_child(); });
 
@@ -72,8 +74,8 @@ void Recorder::start(Record* init, const void* thread) {
   threads_seen_ = last_thread_ = calling_thread_ = 1;
   mpi::comm_rank(predefined.world, &rank);
   mpi::comm_size(predefined.world, &size);
-  communicators_.push(predefined.world, {trace::world_id, rank, size});
-  communicators_.push(predefined.self, {trace::self_id, 0, 1});
+  communicators_.push(predefined.world, {trace::world_id, rank, size, size});
+  communicators_.push(predefined.self, {trace::self_id, 0, 1, 1});
 
   clock_ = chosen_clock();
   spool_.header().clock = clock_;
@@ -81,6 +83,7 @@ void Recorder::start(Record* init, const void* thread) {
   state_.store(State::on, std::memory_order_relaxed);
   if (init != nullptr) append(*init);
   append_own_time(since);
+  selection_ = Selection::from_environment(now());
 }
 
 bool Recorder::make_spool() {
@@ -100,6 +103,7 @@ bool Recorder::make_spool() {
   header.size = size;
   header.pid = getpid();
   header.started_ns = started_;
+  header.chosen = Selection::chooses_processes() ? 1 : 0;
   header.loaded_ns = loaded_;
   const char* run = std::getenv("SIMCAPTURE_RUN");
   copy_text(header.run, run != nullptr ? run : "");
@@ -136,6 +140,25 @@ Recorder::Trial Recorder::trial(void (*calls)(), int times) {
 
 void Recorder::finalize() {
   spool_.header().finalized = 1;
+  stop();
+}
+
+void Recorder::control(int level) {
+  if (level != 0 && level != 1) return;
+  const std::int64_t time = now();
+  if (selection_ == nullptr) {
+    if (level == 1) return;
+    selection_ = new Selection(time, true);
+  }
+  last_fold_ = nullptr;
+  if (level == 0)
+    selection_->pause(time);
+  else
+    selection_->resume(*this, time);
+}
+
+void Recorder::end_selection() {
+  spool_.header().stopped = spool::time_reached;
   stop();
 }
 
@@ -207,6 +230,7 @@ std::int32_t Recorder::introduce(MPI_Comm members_of, Communicator& c, Op creato
     mpi::group_free(&group);
   }
   c.id = next_communicator_++;
+  c.size = static_cast<int>(local.size());
   c.peers = static_cast<int>(inter != 0 ? remote.size() : local.size());
 
   std::vector<std::int64_t> items;

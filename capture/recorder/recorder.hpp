@@ -14,6 +14,7 @@
 
 #include "capture/recorder/handle_map.hpp"
 #include "capture/recorder/next.hpp"
+#include "capture/recorder/selection.hpp"
 #include "capture/recorder/spool_writer.hpp"
 #include "common/mpi_ops.hpp"
 #include "common/trace/format.hpp"
@@ -27,6 +28,7 @@ using spool::Record;
 struct Communicator {
   std::int32_t id = 0;
   int rank = 0;
+  int size = 0;   // of the own group
   int peers = 0;  // number of ranks that calls address: of the remote group of an intercommunicator
 };
 
@@ -34,6 +36,7 @@ struct OpenRequest {
   std::uint32_t id = 0;
   bool receives = false;
   bool cancel_called = false;
+  bool left_out = false;      // the call that opened it is not recorded
   MPI_Comm* makes = nullptr;  // MPI_Comm_idup: where the communicator will stand
   std::int32_t made_id = 0;
 };
@@ -92,10 +95,20 @@ class Recorder {
 
   std::uint32_t next_request() { return ++last_request_ != 0 ? last_request_ : ++last_request_; }
   std::uint32_t open(MPI_Request handle, bool receives) {
-    requests_.push(handle, {next_request(), receives});
+    open(handle, new_request(receives));
     return last_request_;
   }
   void open(MPI_Request handle, const OpenRequest& request) { requests_.push(handle, request); }
+  OpenRequest new_request(bool receives) {
+    return {.id = next_request(), .receives = receives, .left_out = selection_ != nullptr && !selection_->records()};
+  }
+  /// False if the start of the request was left out, so that nobody knows it.
+  bool is_known(const OpenRequest& request, const Completion& completion) {
+    if (!request.left_out) [[likely]]
+      return true;
+    selection_->complete(completion);
+    return false;
+  }
   std::optional<OpenRequest> close(MPI_Request handle) {
     if (auto request = requests_.pop(handle)) return request;
     PersistentRequest* persistent = persistent_.find(handle);
@@ -132,6 +145,10 @@ class Recorder {
   template <class Item>
   void append(Record& record, std::span<const Item> items) {
     static_assert(sizeof(Item) % sizeof(std::int64_t) == 0);
+    if (selection_ != nullptr && !selection_->records() && record.kind < static_cast<std::uint16_t>(Op::count)) [[unlikely]] {
+      last_fold_ = nullptr;
+      if (selection_->leave_out(record, std::as_bytes(items))) return;
+    }
     if (calling_thread_ != last_thread_) [[unlikely]]
       append_thread();
     const bool timed = clock_ != spool::wall_clock && record.kind < static_cast<std::uint16_t>(Op::count);
@@ -166,6 +183,16 @@ class Recorder {
     record.bytes = 1;
     append_foldable(record);
   }
+
+  /// A call was entered at this time: recording may begin or end with it.
+  void pass(std::int64_t time) {
+    if (selection_ != nullptr) [[unlikely]]
+      selection_->pass(*this, time);
+  }
+  /// MPI_Pcontrol.
+  void control(int level);
+  /// The chosen span of time is over.
+  void end_selection();
 
   /// Calls that do nothing, as if they were the program's, and what recording them costs. Their records are
   /// taken back.
@@ -224,7 +251,7 @@ class Recorder {
   std::int32_t introduce(MPI_Comm members, Communicator& communicator, Op creator);
   void append_foldable(Record& record) {
     append(record);
-    if (!is_on()) return;
+    if (!is_on() || (selection_ != nullptr && !selection_->records())) return;
     last_fold_ = reinterpret_cast<Record*>(spool_.reserve(0) - sizeof record - record.items * sizeof(std::int64_t));
   }
   void append_own_time(std::int64_t since);
@@ -251,6 +278,7 @@ class Recorder {
   HandleMap<MPI_Request, PersistentRequest> persistent_;
   HandleMap<MPI_Win, Window> windows_;
 
+  Selection* selection_ = nullptr;  // where not all is recorded
   SpoolWriter spool_;
   Record* last_fold_ = nullptr;  // the last record of the window if others like it may be folded into it
 };

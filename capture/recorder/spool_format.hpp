@@ -29,6 +29,9 @@ constexpr const char* extension = ".spool";
 /// What the time between calls is measured by. Times inside calls are always wall-clock time.
 enum Clock : std::uint32_t { wall_clock, thread_clock, process_clock };
 
+/// Why recording ended before the program did.
+enum Stopped : std::uint32_t { not_stopped, output_failed, size_reached, time_reached };
+
 struct Header {
   char magic[8];
   std::uint32_t version;
@@ -40,7 +43,8 @@ struct Header {
   trace::Overheads overhead_ps;
   std::uint32_t clock;       // Clock
   std::uint32_t finalized;   // 1 after MPI_Finalize
-  std::uint32_t stopped;     // 1 if recording ended early because output failed
+  std::uint32_t stopped;     // Stopped
+  std::uint32_t chosen;      // 1 if only some processes were to be recorded
   std::atomic<std::uint64_t> window_start, end;
   char run[64];     // the run of simcapture
   char world[128];  // tells MPI programs of one run apart
@@ -60,6 +64,12 @@ constexpr std::int32_t any_tag = -2;
 constexpr std::uint16_t communicator_kind = 0xff00;  // introduces a communicator
 constexpr std::uint16_t own_time_kind = 0xff01;      // the recorder itself took the time from enter to leave
 constexpr std::uint16_t thread_kind = 0xff02;        // what follows was called by thread `peer`: 0, 1, ...
+
+constexpr std::uint16_t skipped_kind = 0xff03;       // `bytes` calls were not recorded; `flags`: Skipped
+
+/// What was left out before recording was resumed the (`request` + 1)-th time: messages to or from `peer` with
+/// `tag`, or collectives.
+enum Skipped : std::uint16_t { sent = 1, received = 2, collective = 4 };
 
 /// Flag of a call, beside trace::Flag: its last item is the processor time since the call before, ns.
 constexpr std::uint16_t has_processor_time = 1U << 15;

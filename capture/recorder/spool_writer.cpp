@@ -73,6 +73,7 @@ bool SpoolWriter::create(const char* path) {
   used_ = 0;
   std::memcpy(header_->magic, magic, sizeof magic);
   header_->version = format_version;
+  if (const char* limit = std::getenv("SIMCAPTURE_LIMIT")) limit_ = std::strtoull(limit, nullptr, 10);
   return true;
 }
 
@@ -113,6 +114,12 @@ bool SpoolWriter::has_file() {
 }
 
 bool SpoolWriter::put_out_window() {
+  if (window_start_ + used_ > limit_) {
+    warn("process %d: the spool has reached the size that was allowed; recording stops here", header_->rank);
+    header_->stopped = size_reached;
+    give_up();
+    return false;
+  }
   if (!write_at(window_start_, window_, used_)) return false;
   window_start_ += used_;
   used_ = 0;
@@ -151,7 +158,11 @@ bool SpoolWriter::write_at(std::uint64_t position, const std::byte* data, std::s
 /// What is in the window stays readable; no more is added.
 void SpoolWriter::stop(const char* what, int error) {
   warn("process %d: %s: %s; recording stops here", header_->rank, what, std::strerror(error));
-  header_->stopped = 1;
+  header_->stopped = output_failed;
+  give_up();
+}
+
+void SpoolWriter::give_up() {
   if (file_ >= 0) ::close(file_);
   file_ = -1;
   used_ = window_bytes;

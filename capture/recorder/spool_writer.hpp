@@ -56,6 +56,7 @@ class SpoolWriter {
   void put_out_large(std::size_t bytes);
   bool write_at(std::uint64_t position, const std::byte* data, std::size_t bytes);
   void stop(const char* what, int error);
+  void give_up();
 
   int file_ = -1;
   std::uint64_t inode_ = 0;
@@ -63,6 +64,7 @@ class SpoolWriter {
   std::byte* window_ = nullptr;
   std::size_t used_ = spool::window_bytes;  // full: a writer without a file has no room
   std::uint64_t window_start_ = 0;
+  std::uint64_t limit_ = UINT64_MAX;  // SIMCAPTURE_LIMIT: bytes that may be put out
   std::byte* large_ = nullptr;  // a record that is larger than the window
 };
 

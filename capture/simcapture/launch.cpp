@@ -10,17 +10,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <memory>
 #include <string_view>
 
-#include "capture/simcapture/shell.hpp"
 #include "common/error.hpp"
 
 namespace simreplay::simcapture {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::array passed_on = {SIGINT, SIGTERM, SIGHUP};
 
@@ -50,32 +45,24 @@ class SignalsPassedOn {
   std::array<struct sigaction, passed_on.size()> before_{};
 };
 
-/// Whether the command is the launcher of Open MPI, which sends only the variables it is told of to other
-/// hosts.
-bool is_launcher_of_open_mpi(const std::string& program) {
-  const std::string name = fs::path(program).filename().string();
-  const bool may_be = name.starts_with("mpirun") || name.starts_with("mpiexec") || name == "orterun";
-  if (!may_be) return false;
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((quoted(program) + " --version 2>&1").c_str(), "re"),
-                                                   pclose);
-  if (!pipe) return false;
-  std::string text;
-  std::array<char, 256> line{};
-  while (std::fgets(line.data(), static_cast<int>(line.size()), pipe.get()) != nullptr) text += line.data();
-  return text.find("Open MPI") != std::string::npos || text.find("OpenRTE") != std::string::npos;
-}
-
-/// A preload that the command itself asks for would replace ours.
+/// A preload that the command itself asks for would replace ours: `-x LD_PRELOAD=...` of Open MPI, `-genv
+/// LD_PRELOAD ...` or `-env LD_PRELOAD ...` of MPICH.
 void join_preload(std::vector<std::string>& command, const std::string& library) {
-  const std::string assignment = "LD_PRELOAD=";
-  for (std::size_t i = 1; i < command.size(); i++)
-    if (command[i - 1] == "-x" && command[i].starts_with(assignment))
-      command[i] = assignment + library + ":" + command[i].substr(assignment.size());
+  const std::string variable = "LD_PRELOAD", assignment = variable + "=";
+  for (std::size_t i = 1; i < command.size(); i++) {
+    const std::string& option = command[i - 1];
+    if (option == "-x" && command[i].starts_with(assignment))
+      command[i].insert(assignment.size(), library + ":");
+    if ((option == "-genv" || option == "-env") && command[i] == variable && i + 1 < command.size())
+      command[i + 1].insert(0, library + ":");
+  }
 }
 
+/// Open MPI's launcher sends to other hosts only the variables that it is told of; that of MPICH sends all.
 std::vector<std::string> with_variables_sent(std::vector<std::string> command, const Preload& preload) {
-  if (!is_launcher_of_open_mpi(command[0])) return command;
+  if (preload.launcher.empty()) return command;
   join_preload(command, preload.library);
+  if (preload.launcher != "openmpi") return command;
   std::vector<std::string> options = {"-x", "LD_PRELOAD"};
   for (const auto& [name, value] : preload.variables()) options.insert(options.end(), {"-x", name});
   command.insert(command.begin() + 1, options.begin(), options.end());
@@ -124,24 +111,9 @@ pid_t start(std::vector<std::string> command, std::vector<std::string> environme
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> Preload::variables() const {
-  return {{"SIMCAPTURE_DIR", folder}, {"SIMCAPTURE_RUN", run}, {"SIMCAPTURE_CLOCK", clock}};
-}
-
-std::string find_recorder() {
-  if (const char* named = std::getenv("SIMCAPTURE_LIBRARY"); named != nullptr && *named != '\0') {
-    if (!fs::exists(named))
-      throw Error(
-          {.file = named, .problem = "does not exist", .remedy = "it is named by SIMCAPTURE_LIBRARY"});
-    return fs::absolute(named).string();
-  }
-  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
-  const fs::path library = program / SIMCAPTURE_LIBRARY_FROM_BIN / "libsimcapture.so",
-                 in_build_tree = program / "../lib/libsimcapture.so";
-  for (const fs::path& path : {library, in_build_tree})
-    if (fs::exists(path)) return fs::canonical(path).string();
-  throw Error({.file = library.lexically_normal().string(),
-               .problem = "does not exist",
-               .remedy = "SIMCAPTURE_LIBRARY may name the recorder"});
+  auto all = wishes;
+  all.insert(all.begin(), {{"SIMCAPTURE_DIR", folder}, {"SIMCAPTURE_RUN", run}});
+  return all;
 }
 
 int run(const std::vector<std::string>& command, const Preload& preload) {

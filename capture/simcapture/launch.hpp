@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/simcapture/mpi_kind.hpp"
+
 namespace simreplay::simcapture {
 
 /// What the recorder in every process must know.
@@ -12,14 +14,11 @@ struct Preload {
   std::string library;
   std::string folder;  // for spools; absolute
   std::string run;
-  std::string clock = "wall";
+  MpiKind launcher;                                         // of the command; empty if it is none
+  std::vector<std::pair<std::string, std::string>> wishes;  // further variables of its environment
 
-  /// As variables of its environment.
   std::vector<std::pair<std::string, std::string>> variables() const;
 };
-
-/// The recorder's library: SIMCAPTURE_LIBRARY, or beside this program. Throws Error if there is none.
-std::string find_recorder();
 
 /// Runs the command to its end and returns its status as a shell would (killed by signal n: 128 + n). Signals
 /// that are meant to end us are passed on to it. Throws Error if it cannot be started.

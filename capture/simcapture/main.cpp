@@ -89,12 +89,19 @@ int conclude(const Options& options, const simcapture::Preload& preload, const S
   return status;
 }
 
+/// Of the program to be recorded: what the user says, else the launcher, else what the program loads.
+simcapture::MpiKind mpi_kind(const Options& options, const simcapture::MpiKind& launcher) {
+  if (!options.mpi.empty()) return options.mpi;
+  return !launcher.empty() ? launcher : simcapture::kind_of_program(options.command);
+}
+
 int capture(const Options& options) {
   check_output(options.output, options.force);
   simcapture::Preload preload;
-  preload.library = simcapture::find_recorder();
+  preload.launcher = simcapture::kind_of_launcher(options.command[0]);
+  preload.library = simcapture::find_recorder(mpi_kind(options, preload.launcher));
   preload.run = new_run_id();
-  preload.clock = options.clock;
+  preload.wishes = wishes(options);
   SpoolFolder folder = options.spool_dir.empty() ? SpoolFolder::made_for(options.output, preload.run)
                                                  : SpoolFolder::shared(options.spool_dir);
   preload.folder = folder.path();

@@ -2,18 +2,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "capture/simtrace/items.hpp"
 #include "capture/simtrace/signature_check.hpp"
 
 namespace simreplay::simtrace {
 
 using trace::Signature;
+namespace {
+
+/// One half of a message of which only the other half was recorded.
+constexpr Half outside{.bytes = -1};
+bool is_outside(const Half& half) { return half.bytes < 0; }
+
+}  // namespace
 
 Checker::Checker(const trace::Reader& reader, FaultLog& faults)
     : faults_(faults),
       members_(reader.communicators()),
       collectives_(members_, reader.facts().processes),
-      states_(static_cast<std::size_t>(reader.facts().processes)) {}
+      states_(static_cast<std::size_t>(reader.facts().processes)) {
+  for (const trace::Process& p : reader.processes(0, reader.facts().processes)) records_.push_back(p.record);
+  for (const trace::Skipped& s : reader.skipped())
+    for (std::int64_t i = 0; i < std::abs(s.messages); i++)
+      channels_.meet({s.source, s.destination, s.communicator, s.tag}, s.messages > 0 ? Side::send : Side::receive, outside);
+}
 
 /// What a call means for others than itself, beyond the request that it may open. Other verbs: nothing.
 const VerbTable<Checker::Action> Checker::actions({
@@ -60,9 +75,14 @@ Checker::State& Checker::state(std::int32_t process) {
 
 void Checker::finish(const CallName& at, const Signature&) { state(at.process).finished = true; }
 
-void Checker::end_of(std::int32_t process, bool complete) {
+trace::Record Checker::record_of(std::int64_t process) const {
+  return process >= 0 ? records_[static_cast<std::size_t>(process)] : trace::Record::complete;
+}
+
+void Checker::end_of(std::int32_t process) {
   const State& s = state(process);
-  if (complete && s.finished)
+  if (is_left_out(process)) return;
+  if (record_of(process) == trace::Record::complete && s.finished)
     s.requests.expect_none_open(process, faults_);
   else  // its open requests only follow from this
     faults_.add({.process = process,
@@ -75,7 +95,7 @@ void Checker::end_of_all() {
   report_unmatched();
   neighborhoods_.expect_all_met(collectives_, faults_);
   epochs_.expect_all_met(faults_);
-  collectives_.expect_all_complete(faults_);
+  collectives_.expect_all_complete([this](std::int32_t p) { return record_of(p) == trace::Record::cut; }, faults_);
 }
 
 // ---- messages ----
@@ -116,6 +136,7 @@ void Checker::launch(const CallName& at, const Signature& s) {
 void Checker::meet(Side side, const Channel& channel, const Half& half, std::int64_t flags) {
   if (channel.source < 0 || channel.destination < 0 || (flags & trace::cancelled) != 0) return;
   if (side == Side::receive && channel.tag < 0) return;
+  if (is_left_out(channel.source) || is_left_out(channel.destination)) return;
   const auto other = channels_.meet(channel, side, half);
   if (!other) return;
   if (side == Side::send)
@@ -125,6 +146,7 @@ void Checker::meet(Side side, const Channel& channel, const Half& half, std::int
 }
 
 void Checker::matched(const Channel& channel, const Half& sent, const Half& received) {
+  if (is_outside(sent) || is_outside(received)) return;
   messages_++;
   if (sent.bytes == received.bytes) [[likely]]
     return;
@@ -147,6 +169,9 @@ void Checker::report_unmatched() {
   if (channels_.open_count() == 0) return;
   for (const auto& [channel, side, half] : channels_.open()) {
     const bool is_send = side == Side::send;
+    // What a process did after its records end is not known.
+    const bool may_follow = record_of(is_send ? channel.destination : channel.source) == trace::Record::cut;
+    if (is_outside(half) || may_follow) continue;
     const CallName at{is_send ? channel.source : channel.destination, half.call, half.op};
     faults_.add(fault_at(
         at,
@@ -176,13 +201,27 @@ void Checker::cancel(const CallName& at, const Signature& s) {
 
 // ---- operations of several processes ----
 
-void Checker::collective(const CallName& at, const Signature& s) { collectives_.add(at, s, faults_); }
+/// Whether the call was made together with processes, or in a part of the run, that were not recorded.
+bool Checker::concerns_left_out(const Signature& s) {
+  if ((s.flags & trace::alone) != 0) return true;
+  const auto [it, is_new] = has_left_out_.emplace(s.communicator, false);
+  if (is_new)
+    it->second = std::ranges::any_of(members_.world_ranks(s.communicator), [this](std::int32_t r) { return is_left_out(r); });
+  return it->second;
+}
+
+void Checker::collective(const CallName& at, const Signature& s) {
+  if (!concerns_left_out(s)) collectives_.add(at, s, faults_);
+}
 
 void Checker::neighbors(const CallName& at, const Signature& s) {
+  if (concerns_left_out(s)) return;
   if (const auto number = collectives_.add(at, s, faults_)) neighborhoods_.add(at, s, *number, faults_);
 }
 
-void Checker::epoch(const CallName& at, const Signature& s) { epochs_.add(at, s); }
+void Checker::epoch(const CallName& at, const Signature& s) {
+  if (!concerns_left_out(s)) epochs_.add(at, s);
+}
 
 void Checker::connect(const CallName& at, const Signature&) {
   const auto place = [](const CallName& c) { return std::pair(c.process, c.call); };

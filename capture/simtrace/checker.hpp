@@ -2,6 +2,7 @@
 // What `simtrace verify` asks of the calls: those of one process in their order, those of all together.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,7 +29,7 @@ class Checker {
   bool accepts(const CallName& at, const trace::Signature& s);
   /// The next call of its process.
   void call(const CallName& at, const trace::Signature& s);
-  void end_of(std::int32_t process, bool complete);
+  void end_of(std::int32_t process);
   void end_of_all();
 
   std::int64_t messages() const { return messages_; }
@@ -60,6 +61,9 @@ class Checker {
   void meet(Side side, const Channel& channel, const Half& half, std::int64_t flags);
   void matched(const Channel& channel, const Half& sent, const Half& received);
   void report_unmatched();
+  trace::Record record_of(std::int64_t process) const;
+  bool is_left_out(std::int64_t process) const { return record_of(process) == trace::Record::left_out; }
+  bool concerns_left_out(const trace::Signature& s);
 
   FaultLog& faults_;
   Membership members_;
@@ -67,6 +71,8 @@ class Checker {
   Neighborhoods neighborhoods_;
   Epochs epochs_;
   Channels channels_;  // of messages
+  std::vector<trace::Record> records_;          // by process
+  std::map<std::int32_t, bool> has_left_out_;   // communicators: a member was not recorded
   std::vector<std::unique_ptr<State>> states_;
   std::set<std::tuple<std::int32_t, std::uint64_t, std::int32_t>>
       freed_receives_;  // by process, call and slot: never completed

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -24,8 +25,8 @@ class CollectiveLog {
   std::optional<std::uint64_t> add(const CallName& at, const trace::Signature& s, FaultLog& faults);
   /// All members have made it.
   bool is_complete(std::int32_t communicator, std::uint64_t number) const;
-  /// At the end of all processes.
-  void expect_all_complete(FaultLog& faults) const;
+  /// At the end of all processes. Of one that `is_cut`, it is not known what else it made.
+  void expect_all_complete(const std::function<bool(std::int32_t)>& is_cut, FaultLog& faults) const;
 
  private:
   /// One operation, as the first member made it.

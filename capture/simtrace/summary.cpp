@@ -123,7 +123,7 @@ class Summing {
 void add_processes(Summary& summary, std::int32_t first, const std::vector<trace::Process>& processes) {
   for (std::size_t i = 0; i < processes.size(); i++) {
     if (!processes[i].host.empty()) summary.hosts[processes[i].host]++;
-    if (processes[i].complete) continue;
+    if (processes[i].record != trace::Record::cut) continue;
     summary.incomplete_count++;
     if (summary.incomplete.size() < incomplete_shown)
       summary.incomplete.push_back(first + static_cast<std::int32_t>(i));

@@ -57,7 +57,6 @@ class Verifier {
   std::int64_t most_ticks_;
   Window window_;
   std::vector<ProcessRows> rows_;
-  std::vector<bool> complete_;
   std::vector<std::unique_ptr<Walker>> walkers_;  // of the processes under way
 };
 
@@ -66,7 +65,6 @@ void Verifier::load_processes() {
   for (std::int32_t first = 0; first < all; first += std::min(processes_at_once, all - first)) {
     const std::int32_t n = std::min(processes_at_once, all - first);
     std::ranges::copy(rows_of(reader_, first, n), std::back_inserter(rows_));
-    for (const trace::Process& p : reader_.processes(first, n)) complete_.push_back(p.complete);
   }
 }
 
@@ -88,7 +86,7 @@ Verdict Verifier::run() {
       turns.push({walker->time, p});
       continue;
     }
-    checker_.end_of(walker->process(), complete_[p]);
+    checker_.end_of(walker->process());
     walker.reset();
   }
   checker_.end_of_all();

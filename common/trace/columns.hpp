@@ -70,7 +70,17 @@ struct RunColumns {
         count(f, "/communicators/count", layout...) {}
 };
 
-constexpr const char* groups[] = {"/calls", "/signatures", "/segments", "/processes", "/communicators"};
+constexpr const char* groups[] = {"/calls", "/signatures", "/segments", "/processes", "/communicators", "/skipped"};
+struct SkippedColumns {
+  Column<std::int32_t> source, destination, communicator, tag;
+  Column<std::int64_t> messages;
+  template <class FileRef, class... L>
+  explicit SkippedColumns(FileRef& f, const L&... layout)
+      : source(f, "/skipped/source", layout...), destination(f, "/skipped/destination", layout...),
+        communicator(f, "/skipped/communicator", layout...), tag(f, "/skipped/tag", layout...),
+        messages(f, "/skipped/messages", layout...) {}
+};
+
 constexpr const char* items_name = "/items";
 constexpr const char* first_run_name = "/communicators/first_run";
 constexpr const char* wall_name = "/calls/wall";  // only of traces whose clock is not that of the wall

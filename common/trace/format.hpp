@@ -32,6 +32,22 @@ enum Flag : std::uint16_t {
   nothing_found = 1 << 3,    // a test or probe without success; bytes = how many in a row were folded
   in_place = 1 << 4,         // MPI_IN_PLACE
   not_commutative = 1 << 5,  // the reduction's operation
+  alone = 1 << 6,            // a collective of which the other members' calls are not in the trace
+};
+
+/// Whether all members of a communicator or window make the call, in the same order.
+constexpr bool is_collective(Verb verb) {
+  return verb == Verb::collective || verb == Verb::post_collective || verb == Verb::neighbors ||
+         verb == Verb::post_neighbors || verb == Verb::create || verb == Verb::fence;
+}
+
+/// Messages of a channel at its beginning of which the trace has one end only, because recording began in the
+/// midst of the program: positive, the first receives take messages whose sends are not in the trace;
+/// negative, the receives of the first sends are not.
+struct Skipped {
+  std::int32_t source = 0, destination = 0, communicator = 0, tag = 0;
+  std::int64_t messages = 0;
+  friend bool operator==(const Skipped&, const Skipped&) = default;
 };
 
 /// Operations by what it costs to record them.
@@ -102,10 +118,13 @@ struct Facts {
   std::int64_t tick_ps = 1000;    // picoseconds of one unit of `computation` and `duration`
 };
 
+/// How much there is of a process: all up to MPI_Finalize, less, or by choice nothing.
+enum class Record : std::uint8_t { cut, complete, left_out, kinds };
+
 /// One row of /processes.
 struct Process {
   std::uint64_t calls = 0;
-  bool complete = true;           // ended by MPI_Finalize
+  Record record = Record::complete;
   Overheads overhead_ps{};
   std::string host;
 };

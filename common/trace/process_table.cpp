@@ -19,7 +19,7 @@ void ProcessTable::begin(std::int32_t process, const Extent& position) {
 }
 
 void ProcessTable::end(const Process& process) {
-  rows_.back().complete = process.complete ? 1 : 0;
+  rows_.back().record = process.record;
   rows_.back().overhead_ps = process.overhead_ps;
   hosts_.insert(hosts_.end(), process.host.begin(), process.host.end());
   hosts_.push_back('\0');
@@ -78,7 +78,9 @@ void ProcessTable::write_rows(ProcessColumns& columns, OffsetColumns& offsets, c
     (values.push_back(more), ...);
     column.write(0, std::span(std::as_const(values)));
   };
-  write(columns.complete, &Row::complete);
+  std::vector<std::uint8_t> records;
+  for (const Row& row : rows_) records.push_back(static_cast<std::uint8_t>(row.record));
+  columns.complete.write(0, std::span<const std::uint8_t>(records));
   write(columns.host, &Row::host);
   write(offsets.first_call, &Row::first_call, last.calls);
   write(offsets.first_segment, &Row::first_segment, last.segments);

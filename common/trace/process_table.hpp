@@ -31,7 +31,7 @@ class ProcessTable {
     std::int32_t process = 0, host = 0;
     Overheads overhead_ps{};
     std::uint64_t first_call = 0, first_segment = 0;
-    std::uint8_t complete = 0;
+    Record record = Record::cut;
   };
 
   void collect(MPI_Comm comm);

@@ -138,6 +138,25 @@ void Reader::read_communicators() {
   if (communicators_[world_id].size() != facts_.processes) corrupt("MPI_COMM_WORLD does not hold all processes");
 }
 
+std::vector<Skipped> Reader::skipped() const {
+  const SkippedColumns c(columns_->file);
+  const std::uint64_t n = c.source.rows();
+  for (const std::uint64_t rows : {c.destination.rows(), c.communicator.rows(), c.tag.rows(), c.messages.rows()})
+    if (rows != n) corrupt("the columns of /skipped differ in length");
+  const auto source = c.source.read(0, n), destination = c.destination.read(0, n), communicator = c.communicator.read(0, n),
+             tag = c.tag.read(0, n);
+  const auto messages = c.messages.read(0, n);
+  const auto is_process = [this](std::int32_t p) { return p >= 0 && p < facts_.processes; };
+  constexpr std::int64_t most = std::int64_t{1} << 31;
+  std::vector<Skipped> all;
+  for (std::size_t i = 0; i < n; i++) {
+    all.push_back({source[i], destination[i], communicator[i], tag[i], messages[i]});
+    if (!is_process(source[i]) || !is_process(destination[i]) || messages[i] < -most || messages[i] > most)
+      corrupt(fmt::format("/skipped, row {}: {} messages from process {} to {}", i, messages[i], source[i], destination[i]));
+  }
+  return all;
+}
+
 std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) const {
   const auto from = static_cast<std::uint64_t>(first), n = static_cast<std::uint64_t>(count);
   const auto starts = first_calls(first, count);
@@ -150,7 +169,9 @@ std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) c
   std::vector<Process> rows(n);
   for (std::size_t i = 0; i < n; i++) {
     const auto h = static_cast<std::size_t>(host[i]);
-    rows[i] = {starts[i + 1] - starts[i], complete[i] != 0, {}, h < hosts_.size() ? hosts_[h] : ""};
+    if (complete[i] >= static_cast<std::uint8_t>(Record::kinds))
+      corrupt(fmt::format("/processes/complete of process {} is {}", from + i, complete[i]));
+    rows[i] = {starts[i + 1] - starts[i], static_cast<Record>(complete[i]), {}, h < hosts_.size() ? hosts_[h] : ""};
     std::copy_n(overhead.begin() + static_cast<std::ptrdiff_t>(i * recording_kinds), recording_kinds, rows[i].overhead_ps.begin());
   }
   return rows;

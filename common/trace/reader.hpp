@@ -22,6 +22,9 @@ class Reader {
   const Extent& extent() const { return extent_; }
   const std::vector<Members>& communicators() const { return communicators_; }
 
+  /// Of a program that was recorded in part; empty otherwise.
+  std::vector<Skipped> skipped() const;
+
   /// Rows `first` to `first + count` of /processes.
   std::vector<Process> processes(std::int32_t first, std::int32_t count) const;
   /// Row in /calls at which each of these processes starts, and one more for the end.

@@ -27,9 +27,10 @@ constexpr const char* structure_u16[] = {"/calls/signature", "/signatures/operat
 constexpr const char* structure_i32[] = {"/signatures/communicator", "/signatures/peer",     "/signatures/tag",
                                          "/signatures/request",      "/segments/process",    "/processes/host",
                                          "/communicators/first",     "/communicators/stride", "/communicators/count",
-                                         first_group_name};
+                                         first_group_name,           "/skipped/source",       "/skipped/destination",
+                                         "/skipped/communicator",    "/skipped/tag"};
 constexpr const char* structure_u32[] = {"/signatures/items"};
-constexpr const char* structure_i64[] = {"/signatures/bytes", items_name};
+constexpr const char* structure_i64[] = {"/signatures/bytes", items_name, "/skipped/messages"};
 constexpr const char* structure_u64[] = {"/segments/first_call", "/segments/calls",      "/segments/first_signature",
                                          "/segments/signatures", "/segments/first_item", "/processes/first_call",
                                          "/processes/first_segment", first_run_name};
@@ -231,9 +232,9 @@ void Writer::write_pending() {
   columns_->write_pending_segments(position_);
 }
 
-void Writer::commit(const std::vector<Members>& communicators) {
+void Writer::commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped) {
   write_pending();
-  write_tables(communicators);
+  write_tables(communicators, skipped);
   columns_.reset();
   if (!placement_) return rename_over(temporary_, path_);
   MPI_Barrier(placement_->comm);
@@ -242,12 +243,13 @@ void Writer::commit(const std::vector<Members>& communicators) {
   });
 }
 
-void Writer::write_tables(const std::vector<Members>& communicators) {
+void Writer::write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped) {
   Columns& c = *columns_;
   const Extent& end = placement_ ? placement_->total : position_;
   const std::string hosts =
       c.processes.write(c.file, layout_of(placement_), facts_.processes, end, comm_of(placement_));
   write_communicators(communicators);
+  write_skipped(skipped);
   write_facts(c.file, facts_);
   c.file.write_attribute("hosts", hosts);  // one a line; `host` counts lines
   c.file.flush();
@@ -277,6 +279,23 @@ void Writer::write_communicators(const std::vector<Members>& communicators) {
   runs.count.write(0, std::span<const std::int32_t>(count));
   offsets.write(0, std::span<const std::uint64_t>(first_run));
   first_groups.write(0, std::span<const std::int32_t>(first_group));
+}
+
+void Writer::write_skipped(const std::vector<Skipped>& skipped) {
+  std::vector<std::uint64_t> rows{skipped.size()};
+  if (placement_) broadcast(placement_->comm, rows);
+  SkippedColumns columns(columns_->file, Layout{layout_of(placement_), rows[0]});
+  if (skipped.empty()) return;
+  const auto each = [&](auto& column, auto Skipped::* field) {
+    std::vector<std::remove_cvref_t<decltype(skipped[0].*field)>> values;
+    for (const Skipped& s : skipped) values.push_back(s.*field);
+    column.write(0, std::span(std::as_const(values)));
+  };
+  each(columns.source, &Skipped::source);
+  each(columns.destination, &Skipped::destination);
+  each(columns.communicator, &Skipped::communicator);
+  each(columns.tag, &Skipped::tag);
+  each(columns.messages, &Skipped::messages);
 }
 
 struct Rewriter::Columns {

@@ -47,14 +47,15 @@ class Writer final : public Sink {
   void end_process(const Process& process);
 
   /// `communicators`: all of the trace, by id; ids 0 and 1 are MPI_COMM_WORLD and MPI_COMM_SELF. With a
-  /// Placement only rank 0 need know them.
-  void commit(const std::vector<Members>& communicators);
+  /// Placement only rank 0 need know them, and what was skipped.
+  void commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped = {});
 
  private:
   struct Columns;
   void write_pending();
-  void write_tables(const std::vector<Members>& communicators);
+  void write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped);
   void write_communicators(const std::vector<Members>& communicators);
+  void write_skipped(const std::vector<Skipped>& skipped);
 
   std::string path_, temporary_;
   Facts facts_;

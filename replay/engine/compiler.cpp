@@ -65,6 +65,7 @@ struct Compiler::Target {
 
 Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement, Directory& directory)
     : trace_(trace), placement_(placement), directory_(directory), costs_(machine), self_(trace::Members{{{0, 1, 1}}}) {
+  find_left_out();
   for (const trace::Members& members : trace.communicators()) has_strangers_.push_back(members.has_strangers());
   for (const OpInfo& op : mpi_ops) {
     if (op.verb != Verb::collective) continue;
@@ -97,8 +98,10 @@ Program Compiler::compile(std::int32_t process, const trace::SignatureTable& tab
 }
 
 void Compiler::compile_call(const trace::Signature& s, Target& to) {
-  if (info(s.op).verb != Verb::local && has_strangers_[static_cast<std::size_t>(s.communicator)]) refuse_strangers(s, to);
-  switch (info(s.op).verb) {
+  const Verb verb = info(s.op).verb;
+  if (((s.flags & trace::alone) != 0 && trace::is_collective(verb)) || meets_left_out(s, verb)) return compile_alone(s, to);
+  if (verb != Verb::local && has_strangers_[static_cast<std::size_t>(s.communicator)]) refuse_strangers(s, to);
+  switch (verb) {
     case Verb::start:
     case Verb::finish: to.add(Code::leave); break;
     case Verb::send:
@@ -137,6 +140,36 @@ void Compiler::compile_call(const trace::Signature& s, Target& to) {
   }
 }
 
+/// Whether the other side is a process that was left out of the recording.
+bool Compiler::meets_left_out(const trace::Signature& s, Verb verb) const {
+  if (left_out_.empty()) return false;
+  if (trace::is_collective(verb)) return has_left_out_[static_cast<std::size_t>(s.communicator)];
+  return is_left_out(s.peer) || (verb == Verb::exchange && !s.items.empty() && is_left_out(s.items[0])) ||
+         (info(s.op).items == Items::ranks && std::ranges::any_of(s.items, [this](std::int64_t r) { return is_left_out(r); }));
+}
+
+bool Compiler::is_left_out(std::int64_t process) const {
+  return process >= 0 && process < std::ssize(left_out_) && left_out_[static_cast<std::size_t>(process)];
+}
+
+/// Nothing is known of the other side: the call takes as long as it did.
+void Compiler::compile_alone(const trace::Signature& s, Target& to) {
+  to.add(Code::elapse);
+  if (s.request != trace::nobody) to.add(Code::fill, 0, 0, to.slot(trace_.path(), s, s.request));
+}
+
+/// Processes of which there is no record, if any.
+void Compiler::find_left_out() {
+  const auto rows = trace_.processes(0, trace_.facts().processes);
+  const auto is_left_out = [](const trace::Process& p) { return p.record == trace::Record::left_out; };
+  if (std::ranges::none_of(rows, is_left_out)) return;
+  for (const trace::Process& p : rows) left_out_.push_back(is_left_out(p));
+  for (const trace::Members& members : trace_.communicators()) {
+    const auto ranks = members.world_ranks();
+    has_left_out_.push_back(std::ranges::any_of(ranks, [this](std::int32_t r) { return r >= 0 && left_out_[static_cast<std::size_t>(r)]; }));
+  }
+}
+
 void Compiler::refuse_strangers(const trace::Signature& s, const Target& to) const {
   to.refuse(trace_.path(), s, "meets processes of another MPI program, which this trace does not hold");
 }
@@ -172,7 +205,8 @@ void Compiler::compile_launch(const trace::Signature& s, Target& to) {
     m.tag = static_cast<std::int32_t>(words[start_tag]);
     m.bytes = words[start_bytes];
     m.request = static_cast<std::int32_t>(to.slot(trace_.path(), s, words[start_request]));
-    if (mode == starts_receive) compile_receive(m, to);
+    if (is_left_out(m.peer)) to.add(Code::fill, 0, 0, static_cast<std::uint32_t>(m.request));
+    else if (mode == starts_receive) compile_receive(m, to);
     else compile_send(m, to);
   }
 }
@@ -393,7 +427,8 @@ void Compiler::compile_between_groups(const trace::Signature& s, std::int32_t co
     call.role = s.peer == to.process ? Role::root : s.peer < 0 ? Role::beside_root : Role::remote;
     if (call.role == Role::remote) call.root = members.rank_of(s.peer).value_or(remote_begin) - remote_begin;
   }
-  call.blocks = blocks_of(s, call.remote_size, call.role == Role::root, to);
+  const bool by_own_group = blocking(s.op) == Op::Reduce_scatter;
+  call.blocks = blocks_of(s, by_own_group ? call.size : call.remote_size, call.role == Role::root, to);
   check_bytes(s, call.bytes, members.size(), to);
 
   rounds_.clear();

@@ -48,6 +48,10 @@ class Compiler {
  private:
   struct Target;
   void compile_call(const trace::Signature& s, Target& to);
+  void find_left_out();
+  bool is_left_out(std::int64_t process) const;
+  bool meets_left_out(const trace::Signature& s, Verb verb) const;
+  void compile_alone(const trace::Signature& s, Target& to);
   [[noreturn]] void refuse_strangers(const trace::Signature& s, const Target& to) const;
   void compile_send(const trace::Signature& s, Target& to);
   void compile_receive(const trace::Signature& s, Target& to);
@@ -85,6 +89,7 @@ class Compiler {
   Directory& directory_;
   network::CostTable costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;
+  std::vector<bool> left_out_, has_left_out_;  // processes, communicators; empty if nobody is
   std::vector<bool> has_strangers_;  // communicators with processes of other programs
   std::map<std::int32_t, Group> groups_;
   Group self_;

@@ -54,13 +54,25 @@ void Engine::set_up() {
     VirtualProcessor& v = processors_[i];
     v.process = first + static_cast<std::int32_t>(i);
     v.window = windows_.window(i);
-    v.complete = rows[i].complete;
+    v.is_cut = rows[i].record == trace::Record::cut;
     v.overhead_ps = rows[i].overhead_ps;
     v.slowdown = placement_.speedup(v.process).inverse();
     v.first_call = first_calls[i];
     v.next_segment = first_segments[i];
     v.end_segment = first_segments[i + 1];
     make_ready(v);
+  }
+  add_skipped();
+}
+
+/// Messages that were under way when recording began: those that were sent before are there, those that had been
+/// received are swallowed.
+void Engine::add_skipped() {
+  for (const trace::Skipped& s : trace_.skipped()) {
+    if (partition_.owner(s.destination) != rank_) continue;
+    const std::uint32_t channel = channel_from({s.source, s.destination, s.communicator, s.tag});
+    for (std::int64_t i = 0; i < s.messages; i++) channels_.push_arrival(channel, {TimePoint{}, Kind::eager});
+    for (std::int64_t i = s.messages; i < 0; i++) channels_.push_receive(channel, {0, no_slot});
   }
 }
 
@@ -161,7 +173,10 @@ void Engine::deliver(std::uint32_t channel, Arrival arrival) {
   using Blocked = Lane::Blocked;
   if (channels_.has_receive(channel)) {
     const PendingReceive r = channels_.pop_receive(channel);
-    if (r.slot == no_slot) return;  // given up by MPI_Request_free
+    if (r.slot == no_slot) {  // given up by MPI_Request_free, or outside of what was recorded
+      match(channel, arrival.kind, arrival.time, compiler_.costs()[network::CostTable::free]);
+      return;
+    }
     VirtualProcessor& v = processor(r.processor);
     if (r.slot & of_strand) [[unlikely]] {
       const std::uint32_t strand = (r.slot & ~of_strand) >> strand_shift;
@@ -362,7 +377,7 @@ void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body
   if (free == v.strands.end()) v.strands.emplace_back();
   Strand& strand = v.strands[number];
   static_cast<Lane&>(strand) = Lane{};
-  strand.now = v.main.now;
+  strand.now = std::max(v.main.now, strand_end(v, s.channel));
   strand.slot_tag = of_strand | number << strand_shift;
   strand.communicator = s.channel;
   strand.request = s.slot;
@@ -391,8 +406,14 @@ void Engine::run_strands(VirtualProcessor& v) {
   }
 }
 
+TimePoint& Engine::strand_end(VirtualProcessor& v, std::uint32_t communicator) {
+  const auto it = std::ranges::find(v.strand_ends, communicator, &StrandEnd::communicator);
+  return it != v.strand_ends.end() ? it->time : v.strand_ends.emplace_back(StrandEnd{communicator}).time;
+}
+
 void Engine::join(VirtualProcessor& v, Strand& strand) {
   strand.active = false;
+  strand_end(v, strand.communicator) = strand.now;
   const auto number = static_cast<std::uint32_t>(&strand - v.strands.data());
   v.order.erase(std::ranges::find(v.order, number));
   for (const std::uint32_t later : v.order)
@@ -516,7 +537,7 @@ std::string Engine::describe_block(const VirtualProcessor& v) const {
   const Envelope& e = channels_.envelope(awaited_channel(v));
   fault.expected = describe(e, e.source, "from");
   fault.found = e.communicator & answers ? "no such receive" : "none";
-  if (e.source >= 0 && !trace_.processes(e.source, 1)[0].complete)
+  if (e.source >= 0 && trace_.processes(e.source, 1)[0].record == trace::Record::cut)
     fault.remedy = fmt::format("the trace of process {} ends before MPI_Finalize", e.source);
   return to_string(fault);
 }
@@ -527,7 +548,7 @@ Outcome Engine::outcome() {
   o.failure = failure_;
   for (VirtualProcessor& v : processors_) {
     if (!v.finished) cut(v);
-    if (!v.complete) o.cut_processes++;
+    if (v.is_cut) o.cut_processes++;
     o.accounts.push_back(v.account);
     if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown)) o.blocked.push_back(describe_block(v));

@@ -53,6 +53,7 @@ class Engine final : private Directory {
   std::uint32_t channel_from(const Envelope& e) override;
 
   void set_up();
+  void add_skipped();
   void replay_ready();
   void run(VirtualProcessor& v);
   bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps, std::uint32_t& step,
@@ -67,6 +68,7 @@ class Engine final : private Directory {
   void fork(VirtualProcessor& v, const Step& s, std::span<const Step> body);
   void run_strands(VirtualProcessor& v);
   void join(VirtualProcessor& v, Strand& strand);
+  static TimePoint& strand_end(VirtualProcessor& v, std::uint32_t communicator);
   bool refill(VirtualProcessor& v);
   void next_segment(VirtualProcessor& v);
   static void end(VirtualProcessor& v);

@@ -53,6 +53,12 @@ struct Strand : Lane {
   std::vector<Slot> slots;
 };
 
+/// When the last strand of a communicator ended.
+struct StrandEnd {
+  std::uint32_t communicator;
+  TimePoint time{};
+};
+
 /// Slots of strands have this bit, the number of the strand, and their own number.
 constexpr std::uint32_t of_strand = 1U << 31;
 constexpr unsigned strand_shift = 21;
@@ -90,13 +96,14 @@ struct VirtualProcessor {
   TimePoint entered{};
   bool queued = false;           // stands in the list of those that are ready
   bool finished = false;
-  bool complete = true;          // the recorded process reached MPI_Finalize
+  bool is_cut = false;           // the records end before MPI_Finalize
   std::uint32_t row = 0;         // in the window
   std::uint32_t step = between_calls;
   Program program;
   std::vector<Slot> slots;
   std::vector<Strand> strands;
   std::vector<std::uint32_t> order;  // of the active strands
+  std::vector<StrandEnd> strand_ends;
   std::vector<Accesses> accesses;
   std::unique_ptr<Threads> threads;  // where there are several
   Window window;

@@ -43,7 +43,7 @@ void write(const simtrace::Job& job, const std::string& path, MPI_Comm comm, con
     writer.begin_process(part.process);
     run_process(job, encoder, part.process);
     writer.end_process(
-        {.complete = part.process % 3 != 0, .host = "host" + std::to_string(part.process % 5)});
+        {.record = part.process % 3 != 0 ? trace::Record::complete : trace::Record::cut, .host = "host" + std::to_string(part.process % 5)});
   }
   writer.commit(rank == 0 ? communicators_of(job) : std::vector<trace::Members>{});
 }
@@ -67,7 +67,7 @@ TEST_CASE("a trace has the same bits whoever has which process") {
       CHECK((test::content_of(together) == test::content_of(alone)));
       const trace::Reader reader(together);
       CHECK(reader.processes(12, 1)[0].host == "host2");
-      CHECK_FALSE(reader.processes(12, 1)[0].complete);
+      CHECK(reader.processes(12, 1)[0].record == trace::Record::cut);
     }
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -28,3 +28,51 @@ expect_text() {
 expect_no_spools() {
   ! compgen -G '*.spool-*' >/dev/null || fail "left behind: $(echo *.spool-*)"
 }
+
+# expect_golden NAME COMMAND...: it prints the same when it is recorded, and the trace, which can be replayed, is
+# as golden/capture_NAME.txt says.
+expect_golden() {
+  local golden=$SIMREPLAY_TESTS/golden/capture_$1.txt
+  shift
+  "$@" </dev/null | sort >bare.txt
+  "$simcapture" --force -o trace.h5 -- "$@" </dev/null 2>messages.txt | sort >recorded.txt
+  diff bare.txt recorded.txt || fail "recording changes what $* prints: $(cat messages.txt)"
+  expect_no_spools
+  "$simtrace" verify trace.h5 >/dev/null
+  "$MPIRUN" -np 2 "$simreplay" trace.h5 >/dev/null
+  "$dump" trace.h5 >trace.txt
+  diff "$golden" trace.txt || fail "the trace of $* is not as expected"
+}
+
+# use_mpi [COMPILER]: programs of which MPI are recorded is said by its C compiler, such as /usr/bin/mpicc.mpich;
+# the default is that of MPIRUN. Sets
+#   launcher, mpicc, mpicxx, mpifort   its programs
+#   recorder                           what a linker calls its recorder
+use_mpi() {
+  local folder suffix
+  recorder=simcapture
+  if [ $# -eq 0 ] || [ -z "$1" ]; then
+    launcher=$MPIRUN
+    folder=$(dirname "$MPIRUN")
+    suffix=${MPIRUN##*/}
+    suffix=${suffix#mpirun} suffix=${suffix#mpiexec}
+  else
+    folder=$(dirname "$1")
+    suffix=${1##*/mpicc}
+    launcher=$folder/mpiexec$suffix
+    recorder=$(basename "$SIMREPLAY_LIB"/libsimcapture-*.so .so)
+    recorder=${recorder#lib}
+  fi
+  mpicc=$folder/mpicc$suffix mpicxx=$folder/mpicxx$suffix mpifort=$folder/mpifort$suffix
+  skip_unless "$launcher" "$mpicc"
+}
+
+# skip_unless PROGRAM...: all of them are there.
+skip_unless() {
+  local program
+  for program in "$@"; do
+    command -v "$program" >/dev/null && continue
+    echo "no $program"
+    exit 77
+  done
+}

@@ -214,7 +214,8 @@ void dump(const trace::Reader& reader, const Options& options) {
   const std::vector<trace::Process> rows = reader.processes(0, processes);
   const std::vector<std::uint64_t> first_segment = reader.first_segments(0, processes);
   for (std::size_t p = 0; p < rows.size(); p++) {
-    fmt::print("\nprocess {}{}\n", p, rows[p].complete ? "" : ", incomplete");
+    constexpr const char* what_of[] = {", incomplete", "", ", left out"};  // by trace::Record
+    fmt::print("\nprocess {}{}\n", p, what_of[static_cast<std::size_t>(rows[p].record)]);
     Lines lines;
     for (std::uint64_t row = first_segment[p]; row < first_segment[p + 1]; row++)
       add_segment(reader, reader.segment(row), options, lines);

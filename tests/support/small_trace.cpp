@@ -57,16 +57,21 @@ void SmallTrace::write(const std::string& path) const {
   for (const ProcessScript& p : processes_) {
     writer.begin_process(p.process_);
     encoder.begin(p.process_);
+    if (p.record_ == trace::Record::left_out) {
+      encoder.end();
+      writer.end_process({.record = p.record_, .host = ""});
+      continue;
+    }
     for (const ProcessScript::Call& c : p.calls_) {
       trace::Signature s = c.signature;
       s.items = c.items;
       encoder.add(s, c.gap, c.duration);
     }
-    if (p.complete_) encoder.add({.op = Op::Finalize}, p.gap_, 0);
+    if (p.record_ == trace::Record::complete) encoder.add({.op = Op::Finalize}, p.gap_, 0);
     encoder.end();
-    writer.end_process({.calls = 0, .complete = p.complete_, .overhead_ps = p.overhead_ps_, .host = "host"});
+    writer.end_process({.calls = 0, .record = p.record_, .overhead_ps = p.overhead_ps_, .host = "host"});
   }
-  writer.commit(communicators_);
+  writer.commit(communicators_, skipped_);
 }
 
 }  // namespace simreplay::test

@@ -27,7 +27,8 @@ class ProcessScript {
   ProcessScript& wait(std::vector<std::int64_t> requests) { return call(Op::Waitall, {}, std::move(requests)); }
   ProcessScript& collective(Op op, std::int64_t bytes, int root = -1, std::vector<std::int64_t> items = {},
                             std::int32_t communicator = 0);
-  ProcessScript& cut_short() { complete_ = false; return *this; }
+  ProcessScript& cut_short() { record_ = trace::Record::cut; return *this; }
+  ProcessScript& left_out() { record_ = trace::Record::left_out; return *this; }
 
  private:
   friend class SmallTrace;
@@ -38,7 +39,7 @@ class ProcessScript {
   };
   std::int32_t process_;
   std::int64_t gap_ = 0;
-  bool complete_ = true;
+  trace::Record record_ = trace::Record::complete;
   trace::Overheads overhead_ps_{};
   std::vector<Call> calls_;
 };
@@ -51,12 +52,14 @@ class SmallTrace {
   /// an intercommunicator.
   std::int32_t communicator(std::vector<std::int32_t> world_ranks, std::int32_t first_group = 0);
   void overhead(std::int64_t ps);
+  void skipped(const trace::Skipped& messages) { skipped_.push_back(messages); }
   /// Every process gets MPI_Init before and MPI_Finalize after its calls, unless it was cut short.
   void write(const std::string& path) const;
 
  private:
   std::vector<ProcessScript> processes_;
   std::vector<trace::Members> communicators_;
+  std::vector<trace::Skipped> skipped_;
 };
 
 }  // namespace simreplay::test

@@ -1,8 +1,10 @@
 # The three Fortran bindings: all calls are seen, MPI_IN_PLACE, MPI_BOTTOM and index lists stay what they are.
+#
+#   capture_fortran.sh [COMPILER]      see use_mpi
 source "$SIMREPLAY_TESTS/support/capture.sh"
-
-fortran=$(dirname "$MPIRUN")/mpifort
-if ! command -v "$fortran" >/dev/null || ! echo end | "$fortran" -x f95 -fsyntax-only - 2>/dev/null; then
+use_mpi "$@"
+skip_unless "$mpifort"
+if ! echo end | "$mpifort" -x f95 -fsyntax-only - 2>/dev/null; then
   echo "no Fortran compiler for MPI"
   exit 77
 fi
@@ -54,10 +56,6 @@ write_program "use mpi_f08" "$types" >mpi_f08.f90
 
 for binding in mpif mpi mpi_f08; do
   echo "== $binding"
-  "$fortran" "$binding.f90" -o "$binding"
-  "$MPIRUN" -np 2 "./$binding" | sort >bare.txt
-  "$simcapture" -o "$binding.h5" -- "$MPIRUN" -np 2 "./$binding" 2>messages.txt | sort >recorded.txt
-  diff bare.txt recorded.txt || fail "recording changes what the program prints"
-  "$dump" "$binding.h5" >trace.txt
-  diff "$SIMREPLAY_TESTS/golden/capture_fortran.txt" trace.txt || fail "the trace is not as expected"
+  "$mpifort" "$binding.f90" -o "$binding"
+  expect_golden fortran "$launcher" -n 2 "./$binding"
 done

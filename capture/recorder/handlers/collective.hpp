@@ -46,16 +46,20 @@ class Collective {
   }
   /// Adds a block for each peer; returns their sum.
   std::int64_t add_blocks(Counts counts, MPI_Datatype type) {
-    return add_blocks([&](int i) { return bytes_of(counts[i], type); });
+    return add_blocks(communicator_.peers, [&](int i) { return bytes_of(counts[i], type); });
+  }
+  /// Adds a block for each member of the own group.
+  void add_own_blocks(Counts counts, MPI_Datatype type) {
+    add_blocks(communicator_.size, [&](int i) { return bytes_of(counts[i], type); });
   }
   std::int64_t add_blocks(Counts counts, const MPI_Datatype* types) {
-    return add_blocks([&](int i) { return bytes_of(counts[i], types[i]); });
+    return add_blocks(communicator_.peers, [&](int i) { return bytes_of(counts[i], types[i]); });
   }
 
  private:
-  std::int64_t add_blocks(auto bytes_of_peer) {
+  std::int64_t add_blocks(int members, auto bytes_of_peer) {
     std::int64_t sum = 0;
-    for (int i = 0; i < communicator_.peers; i++) {
+    for (int i = 0; i < members; i++) {
       blocks.push_back(bytes_of_peer(i));
       sum += blocks.back();
     }
@@ -181,7 +185,7 @@ inline void describe(As<Op::Reduce_scatter>, Record& record, const void* send, v
   if (send == MPI_IN_PLACE) c.in_place();
   c.with(op);
   c.bytes(c.own_of(counts, type));
-  c.add_blocks(counts, type);
+  c.add_own_blocks(counts, type);
 }
 
 /// Destinations and sources with the bytes that go to and come from each, given by their place in the list.

@@ -36,8 +36,8 @@ struct Handler<Op::Comm_idup> {
   void after(Record& record, int, MPI_Comm old, MPI_Comm* made, MPI_Request* request) {
     set_communicator(record, old);
     const std::int64_t id[] = {recorder().learn_duplicate(old, Op::Comm_idup)};
-    OpenRequest open;
-    open.id = record.request = recorder().next_request();
+    OpenRequest open = recorder().new_request(false);
+    record.request = open.id;
     open.makes = made;
     open.made_id = static_cast<std::int32_t>(id[0]);
     recorder().open(*request, open);

@@ -20,7 +20,7 @@ inline bool close(MPI_Request handle, const MPI_Status* status, Completion& comp
   completion.request = request->id;
   if (request->makes != nullptr) [[unlikely]]
     recorder().bind(*request->makes, request->made_id);
-  if (status == nullptr) return true;
+  if (status == nullptr) return recorder().is_known(*request, completion);
   int was_cancelled = 0;
   if (request->cancel_called) [[unlikely]]
     mpi::test_cancelled(status, &was_cancelled);
@@ -32,7 +32,7 @@ inline bool close(MPI_Request handle, const MPI_Status* status, Completion& comp
     completion.tag = tag_of(status->MPI_TAG);
     completion.bytes = bytes_in(*status);
   }
-  return true;
+  return recorder().is_known(*request, completion);
 }
 
 struct OneRequest {

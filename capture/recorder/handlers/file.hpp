@@ -13,28 +13,28 @@ requires(info(op).verb == Verb::io) struct Handler<op> {
 
   // Reads and writes (B: void, const void), at the file's position or at an offset, and those that open a
   // request.
-  template <class B>
-  void after(Record& record, int, MPI_File, B*, Count count, MPI_Datatype type) {
+  template <class B, std::integral C>
+  void after(Record& record, int, MPI_File, B*, C count, MPI_Datatype type) {
     moved(record, count, type);
   }
-  template <class B>
-  void after(Record& record, int, MPI_File, B*, Count count, MPI_Datatype type, MPI_Status*) {
+  template <class B, std::integral C>
+  void after(Record& record, int, MPI_File, B*, C count, MPI_Datatype type, MPI_Status*) {
     moved(record, count, type);
   }
-  template <class B>
-  void after(Record& record, int, MPI_File, MPI_Offset, B*, Count count, MPI_Datatype type) {
+  template <class B, std::integral C>
+  void after(Record& record, int, MPI_File, MPI_Offset, B*, C count, MPI_Datatype type) {
     moved(record, count, type);
   }
-  template <class B>
-  void after(Record& record, int, MPI_File, MPI_Offset, B*, Count count, MPI_Datatype type, MPI_Status*) {
+  template <class B, std::integral C>
+  void after(Record& record, int, MPI_File, MPI_Offset, B*, C count, MPI_Datatype type, MPI_Status*) {
     moved(record, count, type);
   }
-  template <class B>
-  void after(Record& record, int result, MPI_File, B*, Count count, MPI_Datatype type, MPI_Request* request) {
+  template <class B, std::integral C>
+  void after(Record& record, int result, MPI_File, B*, C count, MPI_Datatype type, MPI_Request* request) {
     started(record, result, count, type, request);
   }
-  template <class B>
-  void after(Record& record, int result, MPI_File, MPI_Offset, B*, Count count, MPI_Datatype type,
+  template <class B, std::integral C>
+  void after(Record& record, int result, MPI_File, MPI_Offset, B*, C count, MPI_Datatype type,
              MPI_Request* request) {
     started(record, result, count, type, request);
   }

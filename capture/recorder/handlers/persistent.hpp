@@ -50,7 +50,7 @@ struct Launch {
 
  private:
   static void add(PersistentRequest& p) {
-    p.active = {.id = recorder().next_request(), .receives = p.mode == starts_receive};
+    p.active = recorder().new_request(p.mode == starts_receive);
     starts.insert(starts.end(), {p.mode, p.communicator, p.peer, p.tag, p.bytes, p.active.id, p.flags});
   }
 };

@@ -19,6 +19,7 @@ struct Handler<Op::Finalize> {
   static constexpr bool sees_failures = false;
   void before() {}
   void after(Record& record, int) {
+    recorder().control(1);  // the end is recorded in any case
     recorder().append(record);
     recorder().finalize();
   }

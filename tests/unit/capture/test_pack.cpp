@@ -224,7 +224,7 @@ TEST_CASE("times are gaps and durations, without what the recorder took") {
     CHECK(calls[i].duration == 10);
   }
   const trace::Process process = processes_of(folder)[0];
-  CHECK(process.complete);
+  CHECK(process.record == trace::Record::complete);
   CHECK(process.overhead_ps[0] == 33'000);
   CHECK(process.host == "host");
   const trace::Reader reader(folder / "t.h5");

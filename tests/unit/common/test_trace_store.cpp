@@ -77,7 +77,7 @@ void write(const std::string& path, const std::vector<Calls>& processes,
     encoder.begin(static_cast<std::int32_t>(p));
     for (const Call& c : processes[p].calls) encoder.add(c.signature, c.computation, c.duration);
     encoder.end();
-    writer.end_process({.complete = p % 3 != 1,
+    writer.end_process({.record = p % 3 != 1 ? Record::complete : Record::cut,
                         .overhead_ps = {static_cast<std::int64_t>(p) * 7, 1, 2, 3, 4},
                         .host = p % 2 == 0 ? "even" : "odd"});
   }
@@ -157,7 +157,7 @@ TEST_CASE("every column comes back as it was written") {
   for (std::int32_t p = 0; p < 7; p++) {
     const auto i = static_cast<std::size_t>(p);
     CHECK(rows[i].calls == processes[i].calls.size());
-    CHECK(rows[i].complete == (p % 3 != 1));
+    CHECK((rows[i].record == Record::complete) == (p % 3 != 1));
     CHECK(rows[i].overhead_ps == Overheads{p * 7, 1, 2, 3, 4});
     CHECK(rows[i].host == (p % 2 == 0 ? "even" : "odd"));
     check_calls(reader, p, processes[i].calls);

@@ -45,7 +45,7 @@ TEST_CASE("values of a trace that make no sense", "[fuzz]") {
   const std::string path = folder.file("t.h5");
   std::mt19937_64 random(5);
   const simtrace::Job job = test::job_of("random", 4, 6);
-  constexpr auto with_arguments = static_cast<std::size_t>(Op::Add_error_class);  // the operations before it
+  constexpr auto with_arguments = static_cast<std::size_t>(Op::Add_error_class);  // from there on: local
   for (int i = 0; i < 300; i++) {
     trace::Facts facts;
     facts.processes = job.processes;
