@@ -1,13 +1,16 @@
 #include "common/trace/hdf5.hpp"
 
 #include <H5FDmpio.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "common/error.hpp"
 
@@ -84,6 +87,7 @@ File File::open(const std::string& path) {
   file.path_ = path;
   file.id_ = Id(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!file.id_) fail(path, "cannot open as an HDF5 file");
+  file.descriptor_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file;
 }
 
@@ -136,6 +140,14 @@ Id File::create_dataset(const std::string& name, hid_t type, const Layout& layou
 
 Id File::open_dataset(const std::string& name) const {
   return Id(check(H5Dopen2(id_.get(), name.c_str(), H5P_DEFAULT), path_, "expected dataset " + name + ", found none"));
+}
+
+PlainRows File::find_plain(hid_t dataset, hid_t type) const {
+  const Id properties(H5Dget_create_plist(dataset)), stored(H5Dget_type(dataset));
+  const bool is_plain = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && H5Pget_external_count(properties.get()) == 0 &&
+                        H5Tequal(stored.get(), type) > 0;
+  const haddr_t offset = is_plain ? H5Dget_offset(dataset) : HADDR_UNDEF;
+  return offset == HADDR_UNDEF ? PlainRows{} : PlainRows{descriptor_.get(), offset};
 }
 
 void File::flush() { check(H5Fflush(id_.get(), H5F_SCOPE_GLOBAL), path_, "cannot write"); }
@@ -193,6 +205,19 @@ void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t cou
   const Id file_space = file_space_of(dataset, first, count, name);
   const Id memory_space = memory_space_of(count);
   check(H5Dread(dataset, type, memory_space.get(), file_space.get(), H5P_DEFAULT, to), name, "cannot read");
+}
+
+void read_plain(const PlainRows& rows, std::uint64_t first_byte, std::uint64_t bytes, void* to, const std::string& name) {
+  auto* place = static_cast<std::byte*>(to);
+  auto offset = static_cast<off_t>(rows.offset + first_byte);
+  while (bytes > 0) {
+    const ssize_t n = pread(rows.descriptor, place, bytes, offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw Error({.file = name, .problem = n < 0 ? std::strerror(errno) : "the file is cut short"});
+    place += n;
+    offset += n;
+    bytes -= static_cast<std::uint64_t>(n);
+  }
 }
 
 void write_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, const void* from,
