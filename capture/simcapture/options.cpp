@@ -27,8 +27,8 @@ po::options_description describe(Options& options) {
   option("keep-spool", po::bool_switch(&options.keep_spool), "keep what the recorder left");
   option("no-pack", po::bool_switch(&options.no_pack), "keep it and write no trace; say how to, later");
   option("mpi", po::value(&options.mpi)->value_name("KIND"),
-         "the program's MPI library: openmpi or mpich, as Intel MPI and others are (default: ask its launcher, or "
-         "see what it loads)");
+         "the program's MPI library: openmpi, or mpich for its relatives, too (default: ask the launcher, or see what "
+         "the program loads)");
   option("clock", po::value(&options.clock)->value_name("CLOCK")->default_value(options.clock),
          "of computation: wall; cpu, the processor time of the calling thread, for processes that share processors; "
          "process-cpu, that of all threads of the process");
