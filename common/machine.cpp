@@ -1,7 +1,7 @@
 #include "common/machine.hpp"
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <boost/program_options.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,13 +36,16 @@ BySize<T> parse_by_size(std::string_view text, Parse&& parse) {
     text.remove_prefix(std::min(text.size(), step.size() + 1));
     const auto colon = step.find(':');
     if (!result) {
-      if (colon != std::string_view::npos) throw std::invalid_argument(fmt::format("expected a value for all sizes first, found '{}'", step));
+      if (colon != std::string_view::npos)
+        throw std::invalid_argument(fmt::format("expected a value for all sizes first, found '{}'", step));
       result.emplace(parse(step));
       continue;
     }
-    if (colon == std::string_view::npos) throw std::invalid_argument(fmt::format("expected SIZE: VALUE, found '{}'", step));
+    if (colon == std::string_view::npos)
+      throw std::invalid_argument(fmt::format("expected SIZE: VALUE, found '{}'", step));
     const std::int64_t from = parse_bytes(step.substr(0, colon));
-    if (from <= previous) throw std::invalid_argument(fmt::format("expected sizes that ascend, found '{}'", step));
+    if (from <= previous)
+      throw std::invalid_argument(fmt::format("expected sizes that ascend, found '{}'", step));
     result->add(previous = from, parse(step.substr(colon + 1)));
   }
   if (!result) parse(text);  // says what is expected
@@ -58,9 +61,13 @@ struct MessageKey {
 };
 
 template <BySize<Duration> MessageCosts::*member>
-void set_time(MessageCosts& c, std::string_view text) { c.*member = parse_by_size<Duration>(text, parse_duration); }
+void set_time(MessageCosts& c, std::string_view text) {
+  c.*member = parse_by_size<Duration>(text, parse_duration);
+}
 template <BySize<Ratio> MessageCosts::*member>
-void set_per_byte(MessageCosts& c, std::string_view text) { c.*member = parse_by_size<Ratio>(text, parse_per_byte); }
+void set_per_byte(MessageCosts& c, std::string_view text) {
+  c.*member = parse_by_size<Ratio>(text, parse_per_byte);
+}
 
 // clang-format off
 constexpr std::array message_keys{
@@ -118,7 +125,8 @@ constexpr std::string_view collectives_prefix = "collectives.";
 /// "MPI_Allreduce" -> "allreduce"
 std::string short_name(const OpInfo& op) {
   std::string name(op.name.substr(4));
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::ranges::replace(name, '_', '-');
   return name;
 }
@@ -182,9 +190,10 @@ fs::path find_machine(const std::string& name) {
       }
   std::ranges::sort(presets);
   presets.erase(std::unique(presets.begin(), presets.end()), presets.end());
-  throw Error({.file = name,
-               .expected = "a machine file or one of the presets " + fmt::format("{}", fmt::join(presets, " ")),
-               .found = "neither"});
+  throw Error(
+      {.file = name,
+       .expected = "a machine file or one of the presets " + fmt::format("{}", fmt::join(presets, " ")),
+       .found = "neither"});
 }
 
 std::string_view trimmed(std::string_view s) {
@@ -229,7 +238,8 @@ bool give(Machine& machine, std::string_view key, const std::string& value) {
   if (const MessageKey* k = find_message_key(key)) {
     k->set(machine.between, value);
     // Within a node the same holds until something else is said.
-    if (!machine.settings.contains(std::string(within_prefix) + std::string(key))) k->set(machine.within, value);
+    if (!machine.settings.contains(std::string(within_prefix) + std::string(key)))
+      k->set(machine.within, value);
     return true;
   }
   if (key.starts_with(within_prefix))
@@ -272,8 +282,10 @@ std::span<const MachineKey> machine_keys() {
     for (const MessageKey& k : message_keys) all.push_back({k.key, k.form, k.help, nullptr});
     for (const std::string& name : composed_names()) {
       const bool within = name.starts_with(within_prefix);
-      const MessageKey* k = within ? find_message_key(std::string_view(name).substr(within_prefix.size())) : nullptr;
-      all.push_back({name, k ? k->form : algorithm_form, within ? "the same within a node" : "its algorithm", nullptr});
+      const MessageKey* k =
+          within ? find_message_key(std::string_view(name).substr(within_prefix.size())) : nullptr;
+      all.push_back(
+          {name, k ? k->form : algorithm_form, within ? "the same within a node" : "its algorithm", nullptr});
     }
     return all;
   }();
@@ -293,7 +305,8 @@ std::string nearest(std::string_view word, std::span<const std::string> words) {
 
 void add_machine_options(po::options_description& options) {
   for (const MachineKey& k : machine_keys())
-    options.add_options()(std::string(k.key).c_str(), po::value<std::string>()->value_name(std::string(k.form)),
+    options.add_options()(std::string(k.key).c_str(),
+                          po::value<std::string>()->value_name(std::string(k.form)),
                           std::string(k.help).c_str());
 }
 
@@ -309,16 +322,21 @@ Machine read_machine(const std::string& name) {
   try {
     parsed = po::parse_config_file(text, po::options_description(), true);
   } catch (const po::error& e) {
-    throw Error({.file = path.string(), .line = odd_line(text.str()), .expected = "[section] or key = value", .found = e.what()});
+    throw Error({.file = path.string(),
+                 .line = odd_line(text.str()),
+                 .expected = "[section] or key = value",
+                 .found = e.what()});
   }
   for (const auto& option : parsed.options) {
     const std::string value = option.value.empty() ? "" : option.value.front();
-    set(machine, option.string_key, value, {.file = path.string(), .line = line_of(text.str(), option.string_key)});
+    set(machine, option.string_key, value,
+        {.file = path.string(), .line = line_of(text.str(), option.string_key)});
   }
   return machine;
 }
 
-void apply_setting(Machine& machine, const std::string& key, const std::string& value, const std::string& where) {
+void apply_setting(Machine& machine, const std::string& key, const std::string& value,
+                   const std::string& where) {
   set(machine, key, value, {.file = where});
 }
 

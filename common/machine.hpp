@@ -42,28 +42,28 @@ class BySize {
 /// What messages cost on one kind of way: between nodes, or within one. Letters are those of patent
 /// JP3348445B2 and, in brackets, of LogGOPS (docs/models/costs.md).
 struct MessageCosts {
-  BySize<Duration> send_prolog{};       // A [o]
-  BySize<Ratio> send_per_byte{};        // B [O], ps/B
-  BySize<Duration> send_epilog{};       // C
-  BySize<Duration> receive_prolog{};    // E
-  BySize<Ratio> receive_per_byte{};     // G [O], ps/B
-  BySize<Duration> receive_epilog{};    // H [o]
-  BySize<Duration> latency{};           // [L] from the send time to the arrival of an empty message
-  BySize<Ratio> per_byte{};             // ps/B of the way, occupies neither sender nor receiver
-  BySize<Duration> gap{};               // [g] between messages of one process
-  BySize<Ratio> gap_per_byte{};         // [G], ps/B
-  std::int64_t eager_limit = INT64_MAX; // [S] larger messages wait for their receive
+  BySize<Duration> send_prolog{};        // A [o]
+  BySize<Ratio> send_per_byte{};         // B [O], ps/B
+  BySize<Duration> send_epilog{};        // C
+  BySize<Duration> receive_prolog{};     // E
+  BySize<Ratio> receive_per_byte{};      // G [O], ps/B
+  BySize<Duration> receive_epilog{};     // H [o]
+  BySize<Duration> latency{};            // [L] from the send time to the arrival of an empty message
+  BySize<Ratio> per_byte{};              // ps/B of the way, occupies neither sender nor receiver
+  BySize<Duration> gap{};                // [g] between messages of one process
+  BySize<Ratio> gap_per_byte{};          // [G], ps/B
+  std::int64_t eager_limit = INT64_MAX;  // [S] larger messages wait for their receive
 };
 
 struct Machine {
   enum class Model : std::uint8_t { base, loggops };
 
-  std::string name = "ideal";    // of the preset or file, for people
+  std::string name = "ideal";  // of the preset or file, for people
   Model model = Model::base;
-  Ratio cpu_speedup{1, 1};       // target over recording machine
-  Duration barrier_overhead{};   // J
-  Ratio io_speedup{1, 1};        // of files, target over recording machine
-  MessageCosts between, within;  // nodes; a node
+  Ratio cpu_speedup{1, 1};                         // target over recording machine
+  Duration barrier_overhead{};                     // J
+  Ratio io_speedup{1, 1};                          // of files, target over recording machine
+  MessageCosts between, within;                    // nodes; a node
   std::map<std::string, std::string> collectives;  // operation ("allreduce") -> algorithm
 
   std::string placement = "one-per-node";  // block, cyclic, or a file with a node number per process
@@ -92,7 +92,8 @@ void add_machine_options(boost::program_options::options_description& options);
 /// folders). Throws Error: file, line, key, what was expected; unknown keys with the nearest valid one.
 Machine read_machine(const std::string& name);
 /// The command line wins over the file. `where` names it in messages.
-void apply_setting(Machine& machine, const std::string& key, const std::string& value, const std::string& where);
+void apply_setting(Machine& machine, const std::string& key, const std::string& value,
+                   const std::string& where);
 
 /// As a machine file that gives this machine again.
 std::string to_ini(const Machine& machine);

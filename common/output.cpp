@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 void check_output(const std::string& path, bool force) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) throw Error({.file = path, .expected = "a file name", .found = "a directory"});
+  if (fs::is_directory(path, ignored))
+    throw Error({.file = path, .expected = "a file name", .found = "a directory"});
   if (!force && fs::exists(path, ignored))
     throw Error({.file = path, .problem = "exists already", .remedy = "--force overwrites it"});
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
@@ -44,7 +45,8 @@ void write_file(const std::string& path, const std::string& content) {
   if (out) fs::rename(temporary, path, failure);
   if (!out || failure) {
     std::remove(temporary.c_str());
-    throw Error({.file = path, .problem = "cannot be written" + (failure ? ": " + failure.message() : std::string())});
+    throw Error({.file = path,
+                 .problem = "cannot be written" + (failure ? ": " + failure.message() : std::string())});
   }
 }
 

@@ -195,7 +195,8 @@ Ratio::Ratio(std::uint64_t numerator, std::uint64_t denominator) {
 std::int64_t Ratio::slow_times(std::uint64_t n) const {
   const u128 product = static_cast<u128>(n) * numerator_;
   const u128 result = product / denominator_ + (product % denominator_ != 0 ? 1 : 0);
-  if ((result >> 62) != 0 || (n >> 63) != 0) throw std::overflow_error("the simulated time leaves its range of 53 days");
+  if ((result >> 62) != 0 || (n >> 63) != 0)
+    throw std::overflow_error("the simulated time leaves its range of 53 days");
   return static_cast<std::int64_t>(result);
 }
 
@@ -219,7 +220,8 @@ std::int64_t parse_bytes(std::string_view text) {
 }
 
 Ratio parse_per_byte(std::string_view text) {
-  constexpr std::string_view expected = "a cost per byte such as 0.08ns/B, or a rate such as 12.5GB/s or 100Gb/s";
+  constexpr std::string_view expected =
+      "a cost per byte such as 0.08ns/B, or a rate such as 12.5GB/s or 100Gb/s";
   const Quantity q = split(text, expected);
   if (q.unit.empty() && q.number.mantissa == 0) return Ratio{0, 1};
   if (const Unit* unit = find_unit(cost_units, q.unit)) {

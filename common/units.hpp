@@ -40,7 +40,8 @@ class Ratio {
   /// Throws std::overflow_error where the result leaves the range of simulated time.
   std::int64_t times(std::int64_t n) const {
     const auto u = static_cast<std::uint64_t>(n);
-    if (u > exact_up_to_) [[unlikely]] return slow_times(u);
+    if (u > exact_up_to_) [[unlikely]]
+      return slow_times(u);
     const auto fraction = static_cast<std::uint64_t>((static_cast<Uint128>(u) * fraction_ + rounding_) >> 64);
     return static_cast<std::int64_t>(u * whole_ + fraction);
   }
@@ -58,9 +59,9 @@ class Ratio {
   std::int64_t slow_times(std::uint64_t n) const;
 
   std::uint64_t numerator_ = 0, denominator_ = 1;
-  std::uint64_t whole_ = 0;        // numerator / denominator
-  std::uint64_t fraction_ = 0;     // ceil(2^64 * (numerator % denominator) / denominator)
-  std::uint64_t rounding_ = 0;     // turns the floor of the product into a ceiling
+  std::uint64_t whole_ = 0;     // numerator / denominator
+  std::uint64_t fraction_ = 0;  // ceil(2^64 * (numerator % denominator) / denominator)
+  std::uint64_t rounding_ = 0;  // turns the floor of the product into a ceiling
   std::uint64_t exact_up_to_ = (std::uint64_t{1} << 62) - 1;  // larger n take the division
 };
 
@@ -79,8 +80,8 @@ Ratio parse_ratio(std::string_view text);
 std::int64_t parse_count(std::string_view text);
 
 // Printers, for people.
-std::string format_duration(Duration d);          // four significant digits with a fitting unit
-std::string format_bytes(std::int64_t bytes);     // binary prefixes
-std::string format_count(std::int64_t n);         // 12,345,678
+std::string format_duration(Duration d);       // four significant digits with a fitting unit
+std::string format_bytes(std::int64_t bytes);  // binary prefixes
+std::string format_count(std::int64_t n);      // 12,345,678
 
 }  // namespace simreplay

@@ -1,9 +1,9 @@
 #include "replay/options.hpp"
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
 #include <hdf5.h>
 #include <mpi.h>
+#include <boost/program_options.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -24,13 +24,13 @@ constexpr const char* usage =
 
 po::options_description own_options() {
   po::options_description o("Options");
-  o.add_options()
-      ("machine,m", po::value<std::string>()->value_name("FILE|PRESET"), "the machine to predict (default: ideal)")
-      ("output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")
-      ("json,j", po::value<std::string>()->value_name("FILE.json"), "write the summary as JSON")
-      ("force", po::bool_switch(), "overwrite existing outputs")
-      ("help,h", po::bool_switch(), "show this text")
-      ("version", po::bool_switch(), "show the version and its libraries");
+  o.add_options()("machine,m", po::value<std::string>()->value_name("FILE|PRESET"),
+                  "the machine to predict (default: ideal)")(
+      "output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")(
+      "json,j", po::value<std::string>()->value_name("FILE.json"), "write the summary as JSON")(
+      "force", po::bool_switch(), "overwrite existing outputs")(
+      "help,h", po::bool_switch(), "show this text")("version", po::bool_switch(),
+                                                     "show the version and its libraries");
   return o;
 }
 
@@ -53,7 +53,8 @@ std::string version() {
   int length = 0;
   MPI_Get_library_version(library, &length);
   const std::string mpi(library, static_cast<std::size_t>(length));
-  return fmt::format("simreplay {}\nHDF5 {}.{}.{}\n{}\n", SIMREPLAY_VERSION, major, minor, release, mpi.substr(0, mpi.find('\n')));
+  return fmt::format("simreplay {}\nHDF5 {}.{}.{}\n{}\n", SIMREPLAY_VERSION, major, minor, release,
+                     mpi.substr(0, mpi.find('\n')));
 }
 
 po::variables_map parse(int argc, const char* const* argv, const po::options_description& all) {
@@ -63,7 +64,8 @@ po::variables_map parse(int argc, const char* const* argv, const po::options_des
   // No guessing: `--cpu` must not become `--cpu.speedup`.
   const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
   try {
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(),
+              values);
   } catch (const po::unknown_option& e) {
     std::vector<std::string> names;
     for (const auto& option : all.options()) names.push_back("--" + option->long_name());
@@ -84,8 +86,8 @@ std::string text_of(const po::variables_map& values, const char* name) {
 }  // namespace
 
 ReplayOptions parse_replay_options(int argc, const char* const* argv) {
-  po::options_description own = own_options(), machine("Machine (keys of the machine file; the command line wins)"),
-                          hidden, all;
+  po::options_description own = own_options(),
+                          machine("Machine (keys of the machine file; the command line wins)"), hidden, all;
   add_machine_options(machine);
   hidden.add_options()("trace", po::value<std::vector<std::string>>());
   all.add(own).add(machine).add(hidden);
@@ -102,9 +104,11 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
     options.text = version();
     return options;
   }
-  const auto traces = values.count("trace") ? values["trace"].as<std::vector<std::string>>() : std::vector<std::string>();
+  const auto traces =
+      values.count("trace") ? values["trace"].as<std::vector<std::string>>() : std::vector<std::string>();
   if (traces.size() != 1)
-    throw Error({.expected = "one trace file", .found = traces.empty() ? "none" : fmt::format("{}", fmt::join(traces, " ")),
+    throw Error({.expected = "one trace file",
+                 .found = traces.empty() ? "none" : fmt::format("{}", fmt::join(traces, " ")),
                  .remedy = "see simreplay --help"});
   options.trace = traces.front();
   options.output = text_of(values, "output");
@@ -113,7 +117,8 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
   if (values.count("machine")) options.machine = read_machine(values["machine"].as<std::string>());
   for (const MachineKey& key : machine_keys()) {
     const std::string name(key.key);
-    if (values.count(name)) apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
+    if (values.count(name))
+      apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
   }
   return options;
 }

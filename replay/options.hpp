@@ -13,7 +13,7 @@ struct ReplayOptions {
   std::string output;  // predicted trace; empty: none
   std::string json;    // summary; empty: none
   bool force = false;
-  std::string text;    // --help or --version: to be printed instead of a replay
+  std::string text;  // --help or --version: to be printed instead of a replay
 };
 
 /// Throws Error: unknown options with the nearest valid one, values out of their domain.

@@ -22,12 +22,15 @@ namespace {
 using namespace simreplay;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// Progress of rank 0 on a terminal, once the run is longer than two seconds.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool wanted) : wanted_(wanted && stderr_is_watched()), start_(Clock::now()), last_(start_) {}
+  explicit ProgressLine(bool wanted)
+      : wanted_(wanted && stderr_is_watched()), start_(Clock::now()), last_(start_) {}
   ~ProgressLine() { clear(); }
   void clear() {
     if (shown_) std::fprintf(stderr, "\r%*s\r", width, "");
@@ -37,8 +40,8 @@ class ProgressLine {
     if (!wanted_ || seconds_since(last_) < 0.5 || seconds_since(start_) < 2) return;
     last_ = Clock::now();
     shown_ = true;
-    const std::string line =
-        fmt::format("simreplay: {:.0f} % of the calls, simulated {}", 100 * share, format_duration(now.time_since_epoch()));
+    const std::string line = fmt::format("simreplay: {:.0f} % of the calls, simulated {}", 100 * share,
+                                         format_duration(now.time_since_epoch()));
     std::fprintf(stderr, "\r%-*s", width, line.c_str());
   }
 
@@ -84,7 +87,8 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
                                                     predicted_facts(*trace, options.machine), MPI_COMM_WORLD);
   });
   together(MPI_COMM_WORLD, [&] {
-    engine = std::make_unique<engine::Engine>(*trace, options.machine, MPI_COMM_WORLD, predicted.get(), std::ref(progress));
+    engine = std::make_unique<engine::Engine>(*trace, options.machine, MPI_COMM_WORLD, predicted.get(),
+                                              std::ref(progress));
   });
 
   const engine::Outcome outcome = engine->run();

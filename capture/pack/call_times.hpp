@@ -13,7 +13,8 @@ namespace simreplay::pack {
 /// Of one process, call by call in the order of the spool. All in ns.
 class CallTimes {
  public:
-  explicit CallTimes(std::int64_t origin) : origin_(origin), last_leave_(origin), threads_{{origin, true}}, leaves_{origin} {}
+  explicit CallTimes(std::int64_t origin)
+      : origin_(origin), last_leave_(origin), threads_{{origin, true}}, leaves_{origin} {}
 
   /// The calls that follow are of this thread.
   void switch_to(std::uint16_t thread);
@@ -26,7 +27,8 @@ class CallTimes {
     std::uint16_t overlaps;  // calls before this one that ended after it had begun
   };
   Times add(std::int64_t enter, std::int64_t leave);
-  /// `calls` more than one were folded into the call that was added last: their recording is in the gap after it.
+  /// `calls` more than one were folded into the call that was added last: their recording is in the gap after
+  /// it.
   void folded(std::int64_t calls, std::int64_t overhead_ps) { recording_ = (calls - 1) * overhead_ps / 1000; }
 
   /// From the start of the process to the end of its last call.

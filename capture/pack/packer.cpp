@@ -21,9 +21,12 @@ namespace {
 enum class State : std::int32_t { complete, unfinished, stopped, damaged, missing, left_out };
 
 /// What is said to people, of the process and its calls.
-constexpr std::array<const char*, 6> remarks{"", "", "process {}: recording stopped after {} calls",
+constexpr std::array<const char*, 6> remarks{"",
+                                             "",
+                                             "process {}: recording stopped after {} calls",
                                              "process {}: its spool is damaged; its first {} calls are kept",
-                                             "process {} left nothing behind", ""};
+                                             "process {} left nothing behind",
+                                             ""};
 
 /// What became of a process, as ranks tell it to the first.
 struct Outcome {
@@ -59,7 +62,8 @@ class Packer {
     team_.together([&] { survey_own(); });
     const std::vector<trace::Members> communicators = assign_ids(team_, world_.owners, surveys_);
     std::vector<std::string> said;
-    const std::vector<trace::Skipped> skipped = reconcile(team_, communicators, world_.processes(), surveys_, said);
+    const std::vector<trace::Skipped> skipped =
+        reconcile(team_, communicators, world_.processes(), surveys_, said);
     const std::optional<trace::Placement> placement = place_own(output);
     std::optional<trace::Writer> writer;
     team_.together([&] { writer.emplace(output, facts_of(world_, command), placement); });

@@ -11,14 +11,17 @@ using spool::Record;
 void ProcessPacker::add(const Record& record, std::span<const std::int64_t> items) {
   if (!sound_) return;
   switch (record.kind) {
-    case spool::skipped_kind: return;
+    case spool::skipped_kind:
+      return;
     case spool::own_time_kind:
-    case spool::communicator_kind: return times_.own_time(record.enter, record.leave);
+    case spool::communicator_kind:
+      return times_.own_time(record.enter, record.leave);
     case spool::thread_kind:
       sound_ = record.peer >= 0 && record.peer <= UINT16_MAX;
       if (sound_) times_.switch_to(static_cast<std::uint16_t>(record.peer));
       return;
-    default: return add_call(record, items);
+    default:
+      return add_call(record, items);
   }
 }
 
@@ -72,9 +75,12 @@ bool ProcessPacker::translate(const Record& record, std::span<const std::int64_t
   switch (info(static_cast<Op>(record.kind)).items) {
     case Items::requests:
       return translate_requests(items, record.kind != static_cast<std::uint16_t>(Op::Cancel));
-    case Items::communicator: return translate_created(items);
-    case Items::starts: return translate_starts(items);
-    case Items::neighbors: return translate_neighbors(record.communicator, items);
+    case Items::communicator:
+      return translate_created(items);
+    case Items::starts:
+      return translate_starts(items);
+    case Items::neighbors:
+      return translate_neighbors(record.communicator, items);
     case Items::receive_half:
       if (items.size() != 3) return false;
       items_.assign(items.begin(), items.end());

@@ -20,7 +20,11 @@ class ProcessPacker {
   /// `alone`: of the survey.
   ProcessPacker(trace::Encoder& encoder, const Ranks& ranks, const spool::Header& header,
                 std::map<std::int32_t, std::int64_t> alone)
-      : encoder_(encoder), ranks_(ranks), header_(header), times_(header.loaded_ns), alone_(std::move(alone)) {}
+      : encoder_(encoder),
+        ranks_(ranks),
+        header_(header),
+        times_(header.loaded_ns),
+        alone_(std::move(alone)) {}
 
   /// Takes the next record. After one that makes no sense it takes no more.
   void add(const spool::Record& record, std::span<const std::int64_t> items);

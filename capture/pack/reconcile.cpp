@@ -29,8 +29,8 @@ std::vector<LeftOut> translated(std::int32_t process, std::int32_t processes, co
     const auto what = static_cast<spool::Skipped>(r.flags);
     const bool sends = what == spool::sent;
     if (what != spool::collective && peer < 0) continue;
-    rows.push_back({r.request, process, sends ? process : peer, sends ? peer : process, ranks.id(r.communicator), r.tag,
-                    what, r.bytes});
+    rows.push_back({r.request, process, sends ? process : peer, sends ? peer : process,
+                    ranks.id(r.communicator), r.tag, what, r.bytes});
   }
   return rows;
 }
@@ -40,10 +40,12 @@ std::vector<trace::Skipped> unpaired(const std::vector<LeftOut>& rows, std::uint
   std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t>, std::int64_t> balance;
   for (const LeftOut& row : rows)
     if (row.what != spool::collective && row.resume == resume)
-      balance[{row.source, row.destination, row.communicator, row.tag}] += row.what == spool::sent ? row.calls : -row.calls;
+      balance[{row.source, row.destination, row.communicator, row.tag}] +=
+          row.what == spool::sent ? row.calls : -row.calls;
   std::vector<trace::Skipped> skipped;
   for (const auto& [key, n] : balance)
-    if (n != 0) skipped.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), n});
+    if (n != 0)
+      skipped.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), std::get<3>(key), n});
   return skipped;
 }
 
@@ -51,7 +53,8 @@ std::vector<trace::Skipped> unpaired(const std::vector<LeftOut>& rows, std::uint
 std::vector<Alone> alone(const std::vector<LeftOut>& rows, const std::vector<trace::Members>& communicators) {
   std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> left_out;  // communicator, process
   for (const LeftOut& row : rows)
-    if (row.what == spool::collective && row.resume == 0) left_out[row.communicator][row.process] += row.calls;
+    if (row.what == spool::collective && row.resume == 0)
+      left_out[row.communicator][row.process] += row.calls;
   std::vector<Alone> result;
   for (auto& [communicator, of_process] : left_out) {
     std::int64_t most = 0;
@@ -68,9 +71,10 @@ void remark_on_later(const std::vector<LeftOut>& rows, std::vector<std::string>&
   for (const LeftOut& row : rows) last = std::max(last, row.resume);
   for (std::uint32_t resume = 1; resume <= last; resume++)
     if (const auto open = unpaired(rows, resume); !open.empty())
-      remarks.push_back(fmt::format("recording was resumed ({}) with messages on their way, as from process {} to {} with "
-                                    "tag {}; the replay may take them for others",
-                                    resume, open[0].source, open[0].destination, open[0].tag));
+      remarks.push_back(
+          fmt::format("recording was resumed ({}) with messages on their way, as from process {} to {} with "
+                      "tag {}; the replay may take them for others",
+                      resume, open[0].source, open[0].destination, open[0].tag));
 }
 
 }  // namespace
@@ -93,7 +97,8 @@ std::vector<trace::Skipped> reconcile(const Team& team, const std::vector<trace:
   }
   team.broadcast(lonely);
   for (const Alone& a : lonely)
-    if (const auto survey = own.find(a.process); survey != own.end()) survey->second.alone[a.communicator] = a.calls;
+    if (const auto survey = own.find(a.process); survey != own.end())
+      survey->second.alone[a.communicator] = a.calls;
   return skipped;
 }
 

@@ -56,8 +56,8 @@ bool ends(const char (&text)[N]) {
 
 bool is_sound(const spool::Header& h) {
   return h.rank >= 0 && h.rank < h.size && h.size <= most_processes && h.loaded_ns >= 0 &&
-         h.loaded_ns <= latest_ns && h.clock <= spool::process_clock && h.exited_ns >= 0 && h.exited_ns <= latest_ns && ends(h.run) &&
-         ends(h.world) && ends(h.host) && ends(h.mpi_library);
+         h.loaded_ns <= latest_ns && h.clock <= spool::process_clock && h.exited_ns >= 0 &&
+         h.exited_ns <= latest_ns && ends(h.run) && ends(h.world) && ends(h.host) && ends(h.mpi_library);
 }
 
 }  // namespace

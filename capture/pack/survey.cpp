@@ -24,7 +24,8 @@ void correct(auto& flags, auto& peer, auto& tag, std::int64_t& bytes, const Comp
 }
 
 void correct(const Posted& posted, const Completion& completion) {
-  if (Record* r = posted.record; r != nullptr) return correct(r->flags, r->peer, r->tag, r->bytes, completion);
+  if (Record* r = posted.record; r != nullptr)
+    return correct(r->flags, r->peer, r->tag, r->bytes, completion);
   std::int64_t* s = posted.start;
   correct(s[start_flags], s[start_peer], s[start_tag], s[start_bytes], completion);
 }
@@ -38,7 +39,8 @@ class Surveyor {
     if (record.kind == spool::skipped_kind) return result_.skipped.push_back(record);
     if (record.kind == spool::own_time_kind || record.kind == spool::thread_kind) return;
     const OpInfo& op = info(static_cast<Op>(record.kind));
-    if (op.verb == Verb::post_receive || op.verb == Verb::post_send) posted_[record.request] = {&record, nullptr};
+    if (op.verb == Verb::post_receive || op.verb == Verb::post_send)
+      posted_[record.request] = {&record, nullptr};
     if (op.items == Items::starts)
       for (; items.size() >= start_words; items = items.subspan(start_words))
         posted_[static_cast<std::uint32_t>(items[start_request])] = {nullptr, items.data()};

@@ -12,9 +12,9 @@ namespace simreplay::pack {
 struct Survey {
   std::vector<LocalCommunicator> communicators;  // local ids 2, 3, ...
   std::vector<spool::Record> skipped;            // what was not recorded
-  std::map<std::int32_t, std::int64_t> alone;    // communicator -> the first so many collectives have other members
-                                                 // outside of the trace; filled in by reconcile()
-  bool is_whole = true;                          // the spool is not damaged
+  std::map<std::int32_t, std::int64_t> alone;    // communicator -> the first so many collectives have other
+                                               // members outside of the trace; filled in by reconcile()
+  bool is_whole = true;  // the spool is not damaged
 };
 
 /// Collects the communicators, and writes into the record that posted a receive what came in: a trace says

@@ -16,7 +16,7 @@ struct World {
   std::int64_t started_ns = 0;  // when its first process started, since 1970
   std::string mpi_library;
   std::uint32_t clock = 0;          // spool::Clock
-  bool chosen = false;      // only some processes were to be recorded
+  bool chosen = false;              // only some processes were to be recorded
   std::vector<int> owners;          // by process: the rank that packs it; 0 if it left no spool
   std::vector<std::string> spools;  // by process: path of its spool if this rank packs it, else empty
 

@@ -63,7 +63,9 @@ std::int64_t median(const std::vector<std::int64_t>& gaps, std::size_t first, st
 
 trace::Overheads measure_overheads(Recorder& recorder, bool of_processor_time) {
   trace::Overheads overheads{};
-  const auto of = [&](trace::Recording kind) -> std::int64_t& { return overheads[static_cast<std::size_t>(kind)]; };
+  const auto of = [&](trace::Recording kind) -> std::int64_t& {
+    return overheads[static_cast<std::size_t>(kind)];
+  };
   of(trace::Recording::message) = median(recorder.trial(message, times).gaps, 0, 1);
   if (of_processor_time) {  // only reading the clock counts
     overheads.fill(of(trace::Recording::message));

@@ -35,11 +35,14 @@ const char* spool_folder() {
 spool::Clock chosen_clock() {
   const char* name = std::getenv("SIMCAPTURE_CLOCK");
   const std::string_view clock = name != nullptr ? name : "wall";
-  return clock == "cpu" ? spool::thread_clock : clock == "process-cpu" ? spool::process_clock : spool::wall_clock;
+  return clock == "cpu"           ? spool::thread_clock
+         : clock == "process-cpu" ? spool::process_clock
+                                  : spool::wall_clock;
 }
 
 void add_runs(std::vector<std::int64_t>& items, const std::vector<std::int64_t>& world_ranks) {
-  const trace::Members m = trace::Members::of(std::vector<std::int32_t>(world_ranks.begin(), world_ranks.end()));
+  const trace::Members m =
+      trace::Members::of(std::vector<std::int32_t>(world_ranks.begin(), world_ranks.end()));
   items.push_back(static_cast<std::int64_t>(m.runs.size()));
   for (const trace::Members::Run& run : m.runs) items.insert(items.end(), {run.first, run.stride, run.count});
 }
@@ -127,7 +130,8 @@ Recorder::Trial Recorder::trial(void (*calls)(), int times) {
     const auto* record = reinterpret_cast<const Record*>(at);
     const auto* items = reinterpret_cast<const std::int64_t*>(record + 1);
     const bool timed = (record->flags & spool::has_processor_time) != 0;
-    if (previous != nullptr) trial.gaps.push_back(timed ? items[record->items - 1] : record->enter - previous->leave);
+    if (previous != nullptr)
+      trial.gaps.push_back(timed ? items[record->items - 1] : record->enter - previous->leave);
     trial.inside += record->leave - record->enter;
     previous = record;
     at += sizeof *record + record->items * sizeof(std::int64_t);
@@ -320,7 +324,8 @@ Recorder::Neighbors Recorder::neighbors(MPI_Comm comm) {
     n.sources.resize(static_cast<std::size_t>(in));
     n.destinations.resize(static_cast<std::size_t>(out));
     std::vector<int> weights(static_cast<std::size_t>(std::max(in, out)) + 1), more(weights.size());
-    mpi::dist_graph_neighbors(comm, in, n.sources.data(), weights.data(), out, n.destinations.data(), more.data());
+    mpi::dist_graph_neighbors(comm, in, n.sources.data(), weights.data(), out, n.destinations.data(),
+                              more.data());
   }
   return n;
 }

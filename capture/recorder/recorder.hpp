@@ -52,7 +52,8 @@ struct PersistentRequest {
 
 struct Window {
   Communicator communicator;
-  std::vector<std::int64_t> exposed_to, accessed;  // world ranks of the epochs that MPI_Win_post and _start opened
+  std::vector<std::int64_t> exposed_to,
+      accessed;  // world ranks of the epochs that MPI_Win_post and _start opened
 };
 
 class Recorder {
@@ -62,7 +63,9 @@ class Recorder {
   bool is_on() const { return state_.load(std::memory_order_relaxed) == State::on; }
   /// Whether calls of this thread are recorded. Where MPI allows only the main thread to communicate, others
   /// at most ask for the time.
-  bool hears(const void* thread) const { return is_on() && (only_thread_ == nullptr || only_thread_ == thread); }
+  bool hears(const void* thread) const {
+    return is_on() && (only_thread_ == nullptr || only_thread_ == thread);
+  }
   bool is_waiting() const { return state_.load(std::memory_order_relaxed) == State::waiting; }
   bool is_off() const { return state_.load(std::memory_order_relaxed) == State::off; }
 
@@ -100,7 +103,9 @@ class Recorder {
   }
   void open(MPI_Request handle, const OpenRequest& request) { requests_.push(handle, request); }
   OpenRequest new_request(bool receives) {
-    return {.id = next_request(), .receives = receives, .left_out = selection_ != nullptr && !selection_->records()};
+    return {.id = next_request(),
+            .receives = receives,
+            .left_out = selection_ != nullptr && !selection_->records()};
   }
   /// False if the start of the request was left out, so that nobody knows it.
   bool is_known(const OpenRequest& request, const Completion& completion) {
@@ -145,7 +150,8 @@ class Recorder {
   template <class Item>
   void append(Record& record, std::span<const Item> items) {
     static_assert(sizeof(Item) % sizeof(std::int64_t) == 0);
-    if (selection_ != nullptr && !selection_->records() && record.kind < static_cast<std::uint16_t>(Op::count)) [[unlikely]] {
+    if (selection_ != nullptr && !selection_->records() &&
+        record.kind < static_cast<std::uint16_t>(Op::count)) [[unlikely]] {
       last_fold_ = nullptr;
       if (selection_->leave_out(record, std::as_bytes(items))) return;
     }
@@ -162,7 +168,8 @@ class Recorder {
     std::memcpy(place, &record, sizeof record);
     if (!items.empty()) std::memcpy(place + sizeof record, items.data(), items.size_bytes());
     if (timed) [[unlikely]] {
-      std::memcpy(place + bytes - sizeof(std::int64_t), &ProcessorTime::since_last_record, sizeof(std::int64_t));
+      std::memcpy(place + bytes - sizeof(std::int64_t), &ProcessorTime::since_last_record,
+                  sizeof(std::int64_t));
       ProcessorTime::since_last_record = 0;
     }
     spool_.publish(bytes);
@@ -197,7 +204,7 @@ class Recorder {
   /// Calls that do nothing, as if they were the program's, and what recording them costs. Their records are
   /// taken back.
   struct Trial {
-    std::vector<std::int64_t> gaps;      // after each record but the last
+    std::vector<std::int64_t> gaps;        // after each record but the last
     std::int64_t elapsed = 0, inside = 0;  // of all calls: from first to last, and as recorded
   };
   Trial trial(void (*calls)(), int times);
@@ -252,7 +259,8 @@ class Recorder {
   void append_foldable(Record& record) {
     append(record);
     if (!is_on() || (selection_ != nullptr && !selection_->records())) return;
-    last_fold_ = reinterpret_cast<Record*>(spool_.reserve(0) - sizeof record - record.items * sizeof(std::int64_t));
+    last_fold_ =
+        reinterpret_cast<Record*>(spool_.reserve(0) - sizeof record - record.items * sizeof(std::int64_t));
   }
   void append_own_time(std::int64_t since);
   void stop() { state_.store(State::off, std::memory_order_relaxed); }

@@ -15,7 +15,9 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-std::int64_t nanoseconds(const char* seconds) { return static_cast<std::int64_t>(std::strtod(seconds, nullptr) * 1e9); }
+std::int64_t nanoseconds(const char* seconds) {
+  return static_cast<std::int64_t>(std::strtod(seconds, nullptr) * 1e9);
+}
 
 }  // namespace
 
@@ -104,15 +106,20 @@ bool Selection::leave_out(const spool::Record& r, std::span<const std::byte> ite
   const auto small = [&word](std::size_t i) { return static_cast<std::int32_t>(word(i)); };
   switch (op.verb) {
     case Verb::send:
-    case Verb::post_send: count({Skipped::sent, r.communicator, r.peer, r.tag}); break;
+    case Verb::post_send:
+      count({Skipped::sent, r.communicator, r.peer, r.tag});
+      break;
     case Verb::exchange:
       count({Skipped::sent, r.communicator, r.peer, r.tag});
       count_receive(0, r.communicator, small(0), small(1));
       break;
     case Verb::receive:
-    case Verb::post_receive: count_receive(r.request, r.communicator, r.peer, r.tag); break;
+    case Verb::post_receive:
+      count_receive(r.request, r.communicator, r.peer, r.tag);
+      break;
     case Verb::launch:
-      for (std::size_t at = 0; (at + start_words) * sizeof(std::int64_t) <= items.size_bytes(); at += start_words) {
+      for (std::size_t at = 0; (at + start_words) * sizeof(std::int64_t) <= items.size_bytes();
+           at += start_words) {
         const std::int32_t communicator = small(at + start_communicator), peer = small(at + start_peer),
                            tag = small(at + start_tag);
         if (word(at + start_mode) == starts_receive)
@@ -123,7 +130,8 @@ bool Selection::leave_out(const spool::Record& r, std::span<const std::byte> ite
       break;
     case Verb::complete:
     case Verb::release:
-    case Verb::cancel: return items.empty();
+    case Verb::cancel:
+      return items.empty();
     default:
       if (trace::is_collective(op.verb)) count({Skipped::collective, r.communicator, spool::no_rank, 0});
   }
@@ -131,7 +139,8 @@ bool Selection::leave_out(const spool::Record& r, std::span<const std::byte> ite
 }
 
 /// Which message a wildcard receive takes is known when it is complete.
-void Selection::count_receive(std::uint32_t request, std::int32_t communicator, std::int32_t peer, std::int32_t tag) {
+void Selection::count_receive(std::uint32_t request, std::int32_t communicator, std::int32_t peer,
+                              std::int32_t tag) {
   if (peer == spool::any_rank || tag == spool::any_tag)
     wildcards_[request] = communicator;
   else

@@ -49,8 +49,8 @@ class Selection {
   void count_receive(std::uint32_t request, std::int32_t communicator, std::int32_t peer, std::int32_t tag);
 
   bool records_;
-  std::int64_t since_;                               // when it was paused
-  std::int64_t last_leave_ = 0;                      // of the calls left out
+  std::int64_t since_;                                // when it was paused
+  std::int64_t last_leave_ = 0;                       // of the calls left out
   std::int64_t begin_ = INT64_MAX, end_ = INT64_MAX;  // of the chosen span
   std::uint32_t resumes_ = 0;
   std::unordered_map<Key, std::int64_t, Hash> skipped_;

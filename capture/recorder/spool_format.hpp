@@ -37,14 +37,14 @@ struct Header {
   std::uint32_t version;
   std::int32_t rank, size;  // in MPI_COMM_WORLD
   std::int32_t pid;
-  std::int64_t started_ns;   // CLOCK_REALTIME when the recorder was loaded
-  std::int64_t loaded_ns;    // CLOCK_MONOTONIC at the same moment: the origin of the process's times
-  std::int64_t exited_ns;    // CLOCK_MONOTONIC when the process left main(); 0 if it never did
+  std::int64_t started_ns;  // CLOCK_REALTIME when the recorder was loaded
+  std::int64_t loaded_ns;   // CLOCK_MONOTONIC at the same moment: the origin of the process's times
+  std::int64_t exited_ns;   // CLOCK_MONOTONIC when the process left main(); 0 if it never did
   trace::Overheads overhead_ps;
-  std::uint32_t clock;       // Clock
-  std::uint32_t finalized;   // 1 after MPI_Finalize
-  std::uint32_t stopped;     // Stopped
-  std::uint32_t chosen;      // 1 if only some processes were to be recorded
+  std::uint32_t clock;      // Clock
+  std::uint32_t finalized;  // 1 after MPI_Finalize
+  std::uint32_t stopped;    // Stopped
+  std::uint32_t chosen;     // 1 if only some processes were to be recorded
   std::atomic<std::uint64_t> window_start, end;
   char run[64];     // the run of simcapture
   char world[128];  // tells MPI programs of one run apart
@@ -65,10 +65,10 @@ constexpr std::uint16_t communicator_kind = 0xff00;  // introduces a communicato
 constexpr std::uint16_t own_time_kind = 0xff01;      // the recorder itself took the time from enter to leave
 constexpr std::uint16_t thread_kind = 0xff02;        // what follows was called by thread `peer`: 0, 1, ...
 
-constexpr std::uint16_t skipped_kind = 0xff03;       // `bytes` calls were not recorded; `flags`: Skipped
+constexpr std::uint16_t skipped_kind = 0xff03;  // `bytes` calls were not recorded; `flags`: Skipped
 
-/// What was left out before recording was resumed the (`request` + 1)-th time: messages to or from `peer` with
-/// `tag`, or collectives.
+/// What was left out before recording was resumed the (`request` + 1)-th time: messages to or from `peer`
+/// with `tag`, or collectives.
 enum Skipped : std::uint16_t { sent = 1, received = 2, collective = 4 };
 
 /// Flag of a call, beside trace::Flag: its last item is the processor time since the call before, ns.

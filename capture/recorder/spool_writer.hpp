@@ -65,7 +65,7 @@ class SpoolWriter {
   std::size_t used_ = spool::window_bytes;  // full: a writer without a file has no room
   std::uint64_t window_start_ = 0;
   std::uint64_t limit_ = UINT64_MAX;  // SIMCAPTURE_LIMIT: bytes that may be put out
-  std::byte* large_ = nullptr;  // a record that is larger than the window
+  std::byte* large_ = nullptr;        // a record that is larger than the window
 };
 
 }  // namespace simreplay::recorder

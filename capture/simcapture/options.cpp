@@ -10,7 +10,6 @@
 #include "capture/simcapture/mpi_kind.hpp"
 #include "common/units.hpp"
 
-
 namespace simreplay::simcapture {
 namespace po = boost::program_options;
 namespace {
@@ -27,14 +26,18 @@ po::options_description describe(Options& options) {
   option("keep-spool", po::bool_switch(&options.keep_spool), "keep what the recorder left");
   option("no-pack", po::bool_switch(&options.no_pack), "keep it and write no trace; say how to, later");
   option("mpi", po::value(&options.mpi)->value_name("KIND"),
-         "the program's MPI library: openmpi, or mpich for its relatives, too (default: ask the launcher, or see what "
+         "the program's MPI library: openmpi, or mpich for its relatives, too (default: ask the launcher, or "
+         "see what "
          "the program loads)");
   option("clock", po::value(&options.clock)->value_name("CLOCK")->default_value(options.clock),
-         "of computation: wall; cpu, the processor time of the calling thread, for processes that share processors; "
+         "of computation: wall; cpu, the processor time of the calling thread, for processes that share "
+         "processors; "
          "process-cpu, that of all threads of the process");
-  option("from", po::value(&options.from)->value_name("TIME"), "record from this time after MPI_Init on, as 90s");
+  option("from", po::value(&options.from)->value_name("TIME"),
+         "record from this time after MPI_Init on, as 90s");
   option("for", po::value(&options.length)->value_name("TIME"), "record no longer than this");
-  option("paused", po::bool_switch(&options.paused), "record nothing before the program calls MPI_Pcontrol(1)");
+  option("paused", po::bool_switch(&options.paused),
+         "record nothing before the program calls MPI_Pcontrol(1)");
   option("processes", po::value(&options.processes)->value_name("LIST"), "record these alone, as 0-3,7");
   option("size", po::value(&options.size)->value_name("SIZE"),
          "let what a process leaves grow to this size at most, as 100MiB; then its recording ends");
@@ -54,7 +57,9 @@ void show_help(const po::options_description& options) {
 
 bool is_list_of_ranks(std::string_view text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text.back())) == 0) return false;
-  const auto fits = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-' || c == ','; };
+  const auto fits = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '-' || c == ',';
+  };
   return std::ranges::all_of(text, fits) && std::isdigit(static_cast<unsigned char>(text.front())) != 0;
 }
 

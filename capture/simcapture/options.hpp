@@ -13,7 +13,7 @@ struct Options {
   bool keep_spool = false;
   bool no_pack = false;
   bool force = false;
-  std::string mpi;  // a kind of MPI library; empty: find out
+  std::string mpi;             // a kind of MPI library; empty: find out
   std::string clock = "wall";  // or cpu, process-cpu
   std::string from, length;    // seconds; the part of the run to record
   std::string processes;       // "0-3,7"; empty: all

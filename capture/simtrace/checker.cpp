@@ -27,7 +27,8 @@ Checker::Checker(const trace::Reader& reader, FaultLog& faults)
   for (const trace::Process& p : reader.processes(0, reader.facts().processes)) records_.push_back(p.record);
   for (const trace::Skipped& s : reader.skipped())
     for (std::int64_t i = 0; i < std::abs(s.messages); i++)
-      channels_.meet({s.source, s.destination, s.communicator, s.tag}, s.messages > 0 ? Side::send : Side::receive, outside);
+      channels_.meet({s.source, s.destination, s.communicator, s.tag},
+                     s.messages > 0 ? Side::send : Side::receive, outside);
 }
 
 /// What a call means for others than itself, beyond the request that it may open. Other verbs: nothing.
@@ -95,7 +96,8 @@ void Checker::end_of_all() {
   report_unmatched();
   neighborhoods_.expect_all_met(collectives_, faults_);
   epochs_.expect_all_met(faults_);
-  collectives_.expect_all_complete([this](std::int32_t p) { return record_of(p) == trace::Record::cut; }, faults_);
+  collectives_.expect_all_complete([this](std::int32_t p) { return record_of(p) == trace::Record::cut; },
+                                   faults_);
 }
 
 // ---- messages ----
@@ -206,7 +208,8 @@ bool Checker::concerns_left_out(const Signature& s) {
   if ((s.flags & trace::alone) != 0) return true;
   const auto [it, is_new] = has_left_out_.emplace(s.communicator, false);
   if (is_new)
-    it->second = std::ranges::any_of(members_.world_ranks(s.communicator), [this](std::int32_t r) { return is_left_out(r); });
+    it->second = std::ranges::any_of(members_.world_ranks(s.communicator),
+                                     [this](std::int32_t r) { return is_left_out(r); });
   return it->second;
 }
 

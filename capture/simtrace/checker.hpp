@@ -70,9 +70,9 @@ class Checker {
   CollectiveLog collectives_;
   Neighborhoods neighborhoods_;
   Epochs epochs_;
-  Channels channels_;  // of messages
-  std::vector<trace::Record> records_;          // by process
-  std::map<std::int32_t, bool> has_left_out_;   // communicators: a member was not recorded
+  Channels channels_;                          // of messages
+  std::vector<trace::Record> records_;         // by process
+  std::map<std::int32_t, bool> has_left_out_;  // communicators: a member was not recorded
   std::vector<std::unique_ptr<State>> states_;
   std::set<std::tuple<std::int32_t, std::uint64_t, std::int32_t>>
       freed_receives_;  // by process, call and slot: never completed

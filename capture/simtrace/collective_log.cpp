@@ -134,7 +134,8 @@ std::uint64_t& CollectiveLog::next_of(std::int32_t process, std::int32_t communi
   return made.emplace(it, communicator, 0)->second;
 }
 
-void CollectiveLog::expect_all_complete(const std::function<bool(std::int32_t)>& is_cut, FaultLog& faults) const {
+void CollectiveLog::expect_all_complete(const std::function<bool(std::int32_t)>& is_cut,
+                                        FaultLog& faults) const {
   std::vector<std::int32_t> incomplete;
   for (const auto& [communicator, sequence] : sequences_)
     if (!sequence.broken && !sequence.open.empty()) incomplete.push_back(communicator);
@@ -147,8 +148,7 @@ void CollectiveLog::expect_all_complete(const std::function<bool(std::int32_t)>&
     faults.add(fault_at(
         o.first,
         fmt::format("all {} members of communicator {}", members_.own_size(communicator), communicator),
-        fmt::format("{}", o.members_there),
-        fmt::format("process {} is missing", missing)));
+        fmt::format("{}", o.members_there), fmt::format("process {} is missing", missing)));
   }
 }
 

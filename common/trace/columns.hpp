@@ -17,7 +17,8 @@ struct CallColumns {
   Column<std::int64_t> computation, duration;
   template <class FileRef, class... L>
   explicit CallColumns(FileRef& f, const L&... layout)
-      : signature(f, "/calls/signature", layout...), computation(f, "/calls/computation", layout...),
+      : signature(f, "/calls/signature", layout...),
+        computation(f, "/calls/computation", layout...),
         duration(f, "/calls/duration", layout...) {}
 };
 
@@ -28,11 +29,16 @@ struct SignatureColumns {
   Column<std::uint32_t> items;
   template <class FileRef, class... L>
   explicit SignatureColumns(FileRef& f, const L&... layout)
-      : operation(f, "/signatures/operation", layout...), flags(f, "/signatures/flags", layout...),
-        thread(f, "/signatures/thread", layout...), overlaps(f, "/signatures/overlaps", layout...),
-        communicator(f, "/signatures/communicator", layout...), peer(f, "/signatures/peer", layout...),
-        tag(f, "/signatures/tag", layout...), request(f, "/signatures/request", layout...),
-        bytes(f, "/signatures/bytes", layout...), items(f, "/signatures/items", layout...) {}
+      : operation(f, "/signatures/operation", layout...),
+        flags(f, "/signatures/flags", layout...),
+        thread(f, "/signatures/thread", layout...),
+        overlaps(f, "/signatures/overlaps", layout...),
+        communicator(f, "/signatures/communicator", layout...),
+        peer(f, "/signatures/peer", layout...),
+        tag(f, "/signatures/tag", layout...),
+        request(f, "/signatures/request", layout...),
+        bytes(f, "/signatures/bytes", layout...),
+        items(f, "/signatures/items", layout...) {}
 };
 
 struct SegmentColumns {
@@ -40,9 +46,12 @@ struct SegmentColumns {
   Column<std::uint64_t> first_call, calls, first_signature, signatures, first_item;
   template <class FileRef, class... L>
   explicit SegmentColumns(FileRef& f, const L&... layout)
-      : process(f, "/segments/process", layout...), first_call(f, "/segments/first_call", layout...),
-        calls(f, "/segments/calls", layout...), first_signature(f, "/segments/first_signature", layout...),
-        signatures(f, "/segments/signatures", layout...), first_item(f, "/segments/first_item", layout...) {}
+      : process(f, "/segments/process", layout...),
+        first_call(f, "/segments/first_call", layout...),
+        calls(f, "/segments/calls", layout...),
+        first_signature(f, "/segments/first_signature", layout...),
+        signatures(f, "/segments/signatures", layout...),
+        first_item(f, "/segments/first_item", layout...) {}
 };
 
 /// `first_call` and `first_segment` have one row more than there are processes.
@@ -51,33 +60,37 @@ struct ProcessColumns {
   Column<std::int32_t> host;
   template <class FileRef, class... L>
   explicit ProcessColumns(FileRef& f, const L&... layout)
-      : complete(f, "/processes/complete", layout...),
-        host(f, "/processes/host", layout...) {}
+      : complete(f, "/processes/complete", layout...), host(f, "/processes/host", layout...) {}
 };
 
 struct OffsetColumns {
   Column<std::uint64_t> first_call, first_segment;
   template <class FileRef, class... L>
   explicit OffsetColumns(FileRef& f, const L&... layout)
-      : first_call(f, "/processes/first_call", layout...), first_segment(f, "/processes/first_segment", layout...) {}
+      : first_call(f, "/processes/first_call", layout...),
+        first_segment(f, "/processes/first_segment", layout...) {}
 };
 
 struct RunColumns {
   Column<std::int32_t> first, stride, count;
   template <class FileRef, class... L>
   explicit RunColumns(FileRef& f, const L&... layout)
-      : first(f, "/communicators/first", layout...), stride(f, "/communicators/stride", layout...),
+      : first(f, "/communicators/first", layout...),
+        stride(f, "/communicators/stride", layout...),
         count(f, "/communicators/count", layout...) {}
 };
 
-constexpr const char* groups[] = {"/calls", "/signatures", "/segments", "/processes", "/communicators", "/skipped"};
+constexpr const char* groups[] = {"/calls",     "/signatures",    "/segments",
+                                  "/processes", "/communicators", "/skipped"};
 struct SkippedColumns {
   Column<std::int32_t> source, destination, communicator, tag;
   Column<std::int64_t> messages;
   template <class FileRef, class... L>
   explicit SkippedColumns(FileRef& f, const L&... layout)
-      : source(f, "/skipped/source", layout...), destination(f, "/skipped/destination", layout...),
-        communicator(f, "/skipped/communicator", layout...), tag(f, "/skipped/tag", layout...),
+      : source(f, "/skipped/source", layout...),
+        destination(f, "/skipped/destination", layout...),
+        communicator(f, "/skipped/communicator", layout...),
+        tag(f, "/skipped/tag", layout...),
         messages(f, "/skipped/messages", layout...) {}
 };
 

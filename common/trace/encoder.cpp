@@ -23,8 +23,9 @@ std::uint64_t hash(const Signature& s) {
 }
 
 bool equal(const Signature& a, const Signature& b) {
-  return a.op == b.op && a.flags == b.flags && a.thread == b.thread && a.overlaps == b.overlaps && a.communicator == b.communicator && a.peer == b.peer && a.tag == b.tag &&
-         a.request == b.request && a.bytes == b.bytes && std::ranges::equal(a.items, b.items);
+  return a.op == b.op && a.flags == b.flags && a.thread == b.thread && a.overlaps == b.overlaps &&
+         a.communicator == b.communicator && a.peer == b.peer && a.tag == b.tag && a.request == b.request &&
+         a.bytes == b.bytes && std::ranges::equal(a.items, b.items);
 }
 
 }  // namespace

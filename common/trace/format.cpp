@@ -34,7 +34,8 @@ std::vector<std::int32_t> Members::world_ranks() const {
 }
 
 bool Members::has_strangers() const {
-  return std::ranges::any_of(runs, [](const Run& r) { return r.first == nobody || r.first + (r.count - 1) * r.stride == nobody; });
+  return std::ranges::any_of(
+      runs, [](const Run& r) { return r.first == nobody || r.first + (r.count - 1) * r.stride == nobody; });
 }
 
 }  // namespace simreplay::trace

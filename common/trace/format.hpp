@@ -20,10 +20,10 @@ constexpr std::int64_t format_version = 1;
 /// Rows of one segment address at most this many signatures (16-bit numbers); the next segment starts anew.
 constexpr std::uint32_t signatures_per_segment = 1U << 16;
 
-constexpr std::int32_t nobody = -1;     // peer of MPI_PROC_NULL, request of a call without one
-constexpr std::int32_t anybody = -2;    // source or tag of a wildcard receive that never completed
-constexpr std::int32_t world_id = 0;    // MPI_COMM_WORLD
-constexpr std::int32_t self_id = 1;     // MPI_COMM_SELF: the calling process alone
+constexpr std::int32_t nobody = -1;   // peer of MPI_PROC_NULL, request of a call without one
+constexpr std::int32_t anybody = -2;  // source or tag of a wildcard receive that never completed
+constexpr std::int32_t world_id = 0;  // MPI_COMM_WORLD
+constexpr std::int32_t self_id = 1;   // MPI_COMM_SELF: the calling process alone
 
 enum Flag : std::uint16_t {
   any_source = 1 << 0,       // the receive (or probe) named MPI_ANY_SOURCE; peer is the real source
@@ -53,21 +53,27 @@ struct Skipped {
 /// Operations by what it costs to record them.
 enum class Recording : std::uint8_t { message, request, completion, collective, local, kinds };
 constexpr std::size_t recording_kinds = static_cast<std::size_t>(Recording::kinds);
-constexpr std::array<const char*, recording_kinds> recording_names{"message", "request", "completion", "collective", "local"};
+constexpr std::array<const char*, recording_kinds> recording_names{"message", "request", "completion",
+                                                                   "collective", "local"};
 
 constexpr Recording recording_of(Op op) {
   switch (info(op).verb) {
     case Verb::post_send:
     case Verb::post_receive:
-    case Verb::launch: return Recording::request;
+    case Verb::launch:
+      return Recording::request;
     case Verb::complete:
-    case Verb::release: return Recording::completion;
+    case Verb::release:
+      return Recording::completion;
     case Verb::collective:
     case Verb::post_collective:
     case Verb::neighbors:
-    case Verb::post_neighbors: return Recording::collective;
-    case Verb::local: return Recording::local;
-    default: return Recording::message;
+    case Verb::post_neighbors:
+      return Recording::collective;
+    case Verb::local:
+      return Recording::local;
+    default:
+      return Recording::message;
   }
 }
 
@@ -78,13 +84,13 @@ using Overheads = std::array<std::int64_t, recording_kinds>;
 struct Signature {
   Op op = Op::count;
   std::uint16_t flags = 0;
-  std::uint16_t thread = 0;       // of the process, in the order in which they first called MPI
-  std::uint16_t overlaps = 0;     // calls of other threads just before it that ended after it began
+  std::uint16_t thread = 0;    // of the process, in the order in which they first called MPI
+  std::uint16_t overlaps = 0;  // calls of other threads just before it that ended after it began
   std::int32_t communicator = world_id;
-  std::int32_t peer = nobody;     // world rank: destination, real source, or root
+  std::int32_t peer = nobody;  // world rank: destination, real source, or root
   std::int32_t tag = 0;
-  std::int32_t request = nobody;  // slot the call opens: the smallest number free in its process
-  std::int64_t bytes = 0;         // see docs/trace-format.md per operation
+  std::int32_t request = nobody;          // slot the call opens: the smallest number free in its process
+  std::int64_t bytes = 0;                 // see docs/trace-format.md per operation
   std::span<const std::int64_t> items{};  // meaning by info(op).items
 };
 
@@ -111,11 +117,11 @@ struct Facts {
   std::string kind = "recorded";  // recorded, generated, imported, predicted
   std::string command;
   std::string mpi_library;
-  std::string started;            // ISO 8601
+  std::string started;  // ISO 8601
   std::string clock = "wall";
-  std::string machine;            // predicted traces: the machine file they come from
+  std::string machine;  // predicted traces: the machine file they come from
   std::int32_t processes = 0;
-  std::int64_t tick_ps = 1000;    // picoseconds of one unit of `computation` and `duration`
+  std::int64_t tick_ps = 1000;  // picoseconds of one unit of `computation` and `duration`
 };
 
 /// How much there is of a process: all up to MPI_Finalize, less, or by choice nothing.

@@ -21,12 +21,10 @@ constexpr hsize_t chunk_rows = 4096;
 constexpr unsigned deflate_level = 1;
 
 /// HDF5 prints its error stack by default; we fold it into our own messages instead.
-void be_silent() {
-  [[maybe_unused]] static const herr_t once = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-}
+void be_silent() { [[maybe_unused]] static const herr_t once = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
 
-/// For each chunk, deflating takes 300 KB and frees them; the C library would give them back to the system and
-/// get them anew, which takes longer than all the rest of writing.
+/// For each chunk, deflating takes 300 KB and frees them; the C library would give them back to the system
+/// and get them anew, which takes longer than all the rest of writing.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   [[maybe_unused]] static const int once = mallopt(M_TRIM_THRESHOLD, 1 << 24);
@@ -134,18 +132,20 @@ Id File::create_dataset(const std::string& name, hid_t type, const Layout& layou
     H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER);  // every row is written
   }
   const Id space(H5Screate_simple(1, &rows, &limit));
-  return Id(check(H5Dcreate2(id_.get(), name.c_str(), type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                  path_, "cannot create dataset " + name));
+  return Id(check(
+      H5Dcreate2(id_.get(), name.c_str(), type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+      path_, "cannot create dataset " + name));
 }
 
 Id File::open_dataset(const std::string& name) const {
-  return Id(check(H5Dopen2(id_.get(), name.c_str(), H5P_DEFAULT), path_, "expected dataset " + name + ", found none"));
+  return Id(check(H5Dopen2(id_.get(), name.c_str(), H5P_DEFAULT), path_,
+                  "expected dataset " + name + ", found none"));
 }
 
 PlainRows File::find_plain(hid_t dataset, hid_t type) const {
   const Id properties(H5Dget_create_plist(dataset)), stored(H5Dget_type(dataset));
-  const bool is_plain = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS && H5Pget_external_count(properties.get()) == 0 &&
-                        H5Tequal(stored.get(), type) > 0;
+  const bool is_plain = H5Pget_layout(properties.get()) == H5D_CONTIGUOUS &&
+                        H5Pget_external_count(properties.get()) == 0 && H5Tequal(stored.get(), type) > 0;
   const haddr_t offset = is_plain ? H5Dget_offset(dataset) : HADDR_UNDEF;
   return offset == HADDR_UNDEF ? PlainRows{} : PlainRows{descriptor_.get(), offset};
 }
@@ -155,16 +155,17 @@ void File::flush() { check(H5Fflush(id_.get(), H5F_SCOPE_GLOBAL), path_, "cannot
 void File::write_attribute(const std::string& name, const std::string& value) {
   const Id type = string_type(value.size() + 1);
   const Id space(H5Screate(H5S_SCALAR));
-  const Id attribute(check(H5Acreate2(id_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), path_,
-                           "cannot create attribute " + name));
+  const Id attribute(
+      check(H5Acreate2(id_.get(), name.c_str(), type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), path_,
+            "cannot create attribute " + name));
   check(H5Awrite(attribute.get(), type.get(), value.c_str()), path_, "cannot write attribute " + name);
 }
 
 void File::write_attribute(const std::string& name, std::int64_t value) {
   const Id space(H5Screate(H5S_SCALAR));
-  const Id attribute(check(
-      H5Acreate2(id_.get(), name.c_str(), H5T_NATIVE_INT64, space.get(), H5P_DEFAULT, H5P_DEFAULT), path_,
-      "cannot create attribute " + name));
+  const Id attribute(
+      check(H5Acreate2(id_.get(), name.c_str(), H5T_NATIVE_INT64, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+            path_, "cannot create attribute " + name));
   check(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value), path_, "cannot write attribute " + name);
 }
 
@@ -196,7 +197,8 @@ std::uint64_t dataset_rows(hid_t dataset, const std::string& name) {
   return rows;
 }
 
-void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, void* to, const std::string& name) {
+void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, void* to,
+               const std::string& name) {
   const std::uint64_t rows = dataset_rows(dataset, name);
   if (first > rows || count > rows - first)
     throw Error({.file = name,
@@ -207,13 +209,15 @@ void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t cou
   check(H5Dread(dataset, type, memory_space.get(), file_space.get(), H5P_DEFAULT, to), name, "cannot read");
 }
 
-void read_plain(const PlainRows& rows, std::uint64_t first_byte, std::uint64_t bytes, void* to, const std::string& name) {
+void read_plain(const PlainRows& rows, std::uint64_t first_byte, std::uint64_t bytes, void* to,
+                const std::string& name) {
   auto* place = static_cast<std::byte*>(to);
   auto offset = static_cast<off_t>(rows.offset + first_byte);
   while (bytes > 0) {
     const ssize_t n = pread(rows.descriptor, place, bytes, offset);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw Error({.file = name, .problem = n < 0 ? std::strerror(errno) : "the file is cut short"});
+    if (n <= 0)
+      throw Error({.file = name, .problem = n < 0 ? std::strerror(errno) : "the file is cut short"});
     place += n;
     offset += n;
     bytes -= static_cast<std::uint64_t>(n);
@@ -224,7 +228,8 @@ void write_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t co
                 const std::string& name) {
   const Id file_space = file_space_of(dataset, first, count, name);
   const Id memory_space = memory_space_of(count);
-  check(H5Dwrite(dataset, type, memory_space.get(), file_space.get(), H5P_DEFAULT, from), name, "cannot write");
+  check(H5Dwrite(dataset, type, memory_space.get(), file_space.get(), H5P_DEFAULT, from), name,
+        "cannot write");
 }
 
 void grow(hid_t dataset, std::uint64_t rows, const std::string& name) {

@@ -28,17 +28,29 @@ using Id = UniqueHandle<IdTraits>;
 template <class T>
 hid_t native_type();
 template <>
-inline hid_t native_type<std::uint8_t>() { return H5T_NATIVE_UINT8; }
+inline hid_t native_type<std::uint8_t>() {
+  return H5T_NATIVE_UINT8;
+}
 template <>
-inline hid_t native_type<std::uint16_t>() { return H5T_NATIVE_UINT16; }
+inline hid_t native_type<std::uint16_t>() {
+  return H5T_NATIVE_UINT16;
+}
 template <>
-inline hid_t native_type<std::uint32_t>() { return H5T_NATIVE_UINT32; }
+inline hid_t native_type<std::uint32_t>() {
+  return H5T_NATIVE_UINT32;
+}
 template <>
-inline hid_t native_type<std::uint64_t>() { return H5T_NATIVE_UINT64; }
+inline hid_t native_type<std::uint64_t>() {
+  return H5T_NATIVE_UINT64;
+}
 template <>
-inline hid_t native_type<std::int32_t>() { return H5T_NATIVE_INT32; }
+inline hid_t native_type<std::int32_t>() {
+  return H5T_NATIVE_INT32;
+}
 template <>
-inline hid_t native_type<std::int64_t>() { return H5T_NATIVE_INT64; }
+inline hid_t native_type<std::int64_t>() {
+  return H5T_NATIVE_INT64;
+}
 
 struct DescriptorTraits {
   using Handle = int;
@@ -94,7 +106,9 @@ class Column {
  public:
   Column() = default;
   Column(File& file, const std::string& name, const Layout& layout)
-      : growing_(layout.kind == Layout::Kind::growing), rows_(growing_ ? 0 : layout.rows), name_(file.path() + ": " + name),
+      : growing_(layout.kind == Layout::Kind::growing),
+        rows_(growing_ ? 0 : layout.rows),
+        name_(file.path() + ": " + name),
         id_(file.create_dataset(name, native_type<T>(), layout)) {}
   Column(const File& file, const std::string& name);
 
@@ -123,8 +137,10 @@ class Column {
 
 // The untyped work behind Column.
 std::uint64_t dataset_rows(hid_t dataset, const std::string& name);
-void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, void* to, const std::string& name);
-void read_plain(const PlainRows& rows, std::uint64_t first_byte, std::uint64_t bytes, void* to, const std::string& name);
+void read_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, void* to,
+               const std::string& name);
+void read_plain(const PlainRows& rows, std::uint64_t first_byte, std::uint64_t bytes, void* to,
+                const std::string& name);
 void write_rows(hid_t dataset, hid_t type, std::uint64_t first, std::uint64_t count, const void* from,
                 const std::string& name);
 void grow(hid_t dataset, std::uint64_t rows, const std::string& name);
@@ -143,7 +159,9 @@ void Column<T>::read(std::uint64_t first, std::span<T> values) const {
     return read_plain(plain_, first * sizeof(T), values.size_bytes(), values.data(), name_);
   const bool goes_on = first == next_;
   next_ = first + values.size();
-  const auto is_ahead = [&] { return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size(); };
+  const auto is_ahead = [&] {
+    return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size();
+  };
   if (!is_ahead() && goes_on && values.size() < rows_ahead && next_ <= rows_) {
     std::vector<T> rows(std::min(rows_ahead, rows_ - first));
     read_rows(id_.get(), native_type<T>(), first, rows.size(), rows.data(), name_);
@@ -151,7 +169,8 @@ void Column<T>::read(std::uint64_t first, std::span<T> values) const {
     first_ahead_ = first;
   }
   if (is_ahead())
-    std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(first - first_ahead_), values.size(), values.begin());
+    std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(first - first_ahead_), values.size(),
+                values.begin());
   else
     read_rows(id_.get(), native_type<T>(), first, values.size(), values.data(), name_);
 }

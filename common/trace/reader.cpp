@@ -46,9 +46,11 @@ Facts read_facts(const hdf5::File& file) {
   const std::int64_t processes = file.read_integer("processes");
   facts.tick_ps = file.read_integer("tick_ps");
   if (processes < 1 || processes > INT32_MAX)
-    throw Error({.file = file.path(), .expected = "at least one process", .found = std::to_string(processes)});
+    throw Error(
+        {.file = file.path(), .expected = "at least one process", .found = std::to_string(processes)});
   if (facts.tick_ps < 1 || facts.tick_ps > 1'000'000'000'000)
-    throw Error({.file = file.path(), .expected = "a tick of 1 ps to 1 s", .found = std::to_string(facts.tick_ps)});
+    throw Error(
+        {.file = file.path(), .expected = "a tick of 1 ps to 1 s", .found = std::to_string(facts.tick_ps)});
   facts.processes = static_cast<std::int32_t>(processes);
   return facts;
 }
@@ -62,7 +64,12 @@ struct Reader::Columns {
   OffsetColumns offsets;
   Column<std::int64_t> items;
   explicit Columns(hdf5::File f)
-      : file(std::move(f)), calls(file), signatures(file), segments(file), processes(file), offsets(file),
+      : file(std::move(f)),
+        calls(file),
+        signatures(file),
+        segments(file),
+        processes(file),
+        offsets(file),
         items(file, items_name) {}
 };
 
@@ -70,7 +77,8 @@ Reader::Reader(std::string path) : path_(std::move(path)) {
   check_readable(path_);
   hdf5::File file = hdf5::File::open(path_);
   if (const std::string format = file.read_string("format"); format != format_name)
-    throw Error({.file = path_, .expected = fmt::format("format '{}'", format_name), .found = "'" + format + "'"});
+    throw Error(
+        {.file = path_, .expected = fmt::format("format '{}'", format_name), .found = "'" + format + "'"});
   if (const std::int64_t version = file.read_integer("version"); version < 1 || version > format_version)
     throw Error({.file = path_,
                  .expected = fmt::format("format version up to {}", format_version),
@@ -88,8 +96,10 @@ Reader::Reader(std::string path) : path_(std::move(path)) {
   const auto processes = static_cast<std::uint64_t>(facts_.processes);
   if (columns_->calls.computation.rows() != extent_.calls || columns_->calls.duration.rows() != extent_.calls)
     corrupt("the columns of /calls differ in length");
-  if (columns_->processes.complete.rows() != processes || columns_->offsets.first_call.rows() != processes + 1)
-    corrupt(fmt::format("expected {} rows in /processes, found {}", processes, columns_->processes.complete.rows()));
+  if (columns_->processes.complete.rows() != processes ||
+      columns_->offsets.first_call.rows() != processes + 1)
+    corrupt(fmt::format("expected {} rows in /processes, found {}", processes,
+                        columns_->processes.complete.rows()));
   read_communicators();
 }
 
@@ -97,7 +107,8 @@ Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 
 void Reader::corrupt(const std::string& what) const {
-  throw Error({.file = path_, .problem = what, .remedy = "the file is damaged or was made by another program"});
+  throw Error(
+      {.file = path_, .problem = what, .remedy = "the file is damaged or was made by another program"});
 }
 
 std::vector<std::uint64_t> Reader::offsets(const std::vector<std::uint64_t>& rows, std::uint64_t end,
@@ -114,37 +125,43 @@ void Reader::read_communicators() {
   if (first_run.rows() < 3) corrupt("expected MPI_COMM_WORLD and MPI_COMM_SELF in /communicators");
   const auto starts = offsets(first_run.read(0, first_run.rows()), count, "/communicators");
   const Column<std::int32_t> first_group(columns_->file, first_group_name);
-  if (first_group.rows() + 1 != first_run.rows()) corrupt("/communicators/first_group has not a row for each communicator");
+  if (first_group.rows() + 1 != first_run.rows())
+    corrupt("/communicators/first_group has not a row for each communicator");
   const auto group_sizes = first_group.read(0, first_group.rows());
-  const auto first = runs.first.read(0, count), stride = runs.stride.read(0, count), length = runs.count.read(0, count);
+  const auto first = runs.first.read(0, count), stride = runs.stride.read(0, count),
+             length = runs.count.read(0, count);
   for (std::size_t c = 0; c + 1 < starts.size(); c++) {
     Members members;
     std::int64_t size = 0;
     for (std::uint64_t r = starts[c]; r < starts[c + 1]; r++) {
       const std::int64_t last = first[r] + static_cast<std::int64_t>(length[r] - 1) * stride[r];
       // `nobody` is a process of another program.
-      if (length[r] < 1 || first[r] < nobody || first[r] >= facts_.processes || last < nobody || last >= facts_.processes)
+      if (length[r] < 1 || first[r] < nobody || first[r] >= facts_.processes || last < nobody ||
+          last >= facts_.processes)
         corrupt(fmt::format("communicator {} has members outside of the {} processes", c, facts_.processes));
       members.runs.push_back({first[r], stride[r], length[r]});
       size += length[r];
     }
     members.first_group = group_sizes[c];
     if (group_sizes[c] < 0 || group_sizes[c] > size)
-      corrupt(fmt::format("the first group of communicator {} has {} of {} members", c, group_sizes[c], size));
+      corrupt(
+          fmt::format("the first group of communicator {} has {} of {} members", c, group_sizes[c], size));
     if (size > facts_.processes && !members.has_strangers())
       corrupt(fmt::format("communicator {} has more members than there are processes", c));
     communicators_.push_back(std::move(members));
   }
-  if (communicators_[world_id].size() != facts_.processes) corrupt("MPI_COMM_WORLD does not hold all processes");
+  if (communicators_[world_id].size() != facts_.processes)
+    corrupt("MPI_COMM_WORLD does not hold all processes");
 }
 
 std::vector<Skipped> Reader::skipped() const {
   const SkippedColumns c(columns_->file);
   const std::uint64_t n = c.source.rows();
-  for (const std::uint64_t rows : {c.destination.rows(), c.communicator.rows(), c.tag.rows(), c.messages.rows()})
+  for (const std::uint64_t rows :
+       {c.destination.rows(), c.communicator.rows(), c.tag.rows(), c.messages.rows()})
     if (rows != n) corrupt("the columns of /skipped differ in length");
-  const auto source = c.source.read(0, n), destination = c.destination.read(0, n), communicator = c.communicator.read(0, n),
-             tag = c.tag.read(0, n);
+  const auto source = c.source.read(0, n), destination = c.destination.read(0, n),
+             communicator = c.communicator.read(0, n), tag = c.tag.read(0, n);
   const auto messages = c.messages.read(0, n);
   const auto is_process = [this](std::int32_t p) { return p >= 0 && p < facts_.processes; };
   constexpr std::int64_t most = std::int64_t{1} << 31;
@@ -152,7 +169,8 @@ std::vector<Skipped> Reader::skipped() const {
   for (std::size_t i = 0; i < n; i++) {
     all.push_back({source[i], destination[i], communicator[i], tag[i], messages[i]});
     if (!is_process(source[i]) || !is_process(destination[i]) || messages[i] < -most || messages[i] > most)
-      corrupt(fmt::format("/skipped, row {}: {} messages from process {} to {}", i, messages[i], source[i], destination[i]));
+      corrupt(fmt::format("/skipped, row {}: {} messages from process {} to {}", i, messages[i], source[i],
+                          destination[i]));
   }
   return all;
 }
@@ -171,30 +189,34 @@ std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) c
     const auto h = static_cast<std::size_t>(host[i]);
     if (complete[i] >= static_cast<std::uint8_t>(Record::kinds))
       corrupt(fmt::format("/processes/complete of process {} is {}", from + i, complete[i]));
-    rows[i] = {starts[i + 1] - starts[i], static_cast<Record>(complete[i]), {}, h < hosts_.size() ? hosts_[h] : ""};
-    std::copy_n(overhead.begin() + static_cast<std::ptrdiff_t>(i * recording_kinds), recording_kinds, rows[i].overhead_ps.begin());
+    rows[i] = {
+        starts[i + 1] - starts[i], static_cast<Record>(complete[i]), {}, h < hosts_.size() ? hosts_[h] : ""};
+    std::copy_n(overhead.begin() + static_cast<std::ptrdiff_t>(i * recording_kinds), recording_kinds,
+                rows[i].overhead_ps.begin());
   }
   return rows;
 }
 
 std::vector<std::uint64_t> Reader::first_calls(std::int32_t first, std::int32_t count) const {
-  return offsets(columns_->offsets.first_call.read(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count) + 1),
+  return offsets(columns_->offsets.first_call.read(static_cast<std::uint64_t>(first),
+                                                   static_cast<std::uint64_t>(count) + 1),
                  extent_.calls, "/processes/first_call");
 }
 
 std::vector<std::uint64_t> Reader::first_segments(std::int32_t first, std::int32_t count) const {
-  return offsets(
-      columns_->offsets.first_segment.read(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count) + 1),
-      extent_.segments, "/processes/first_segment");
+  return offsets(columns_->offsets.first_segment.read(static_cast<std::uint64_t>(first),
+                                                      static_cast<std::uint64_t>(count) + 1),
+                 extent_.segments, "/processes/first_segment");
 }
 
 Segment Reader::segment(std::uint64_t row) const {
   const SegmentColumns& c = columns_->segments;
   const auto at = [row](const auto& column) { return column.read(row, 1)[0]; };
-  const Segment s{at(c.process), at(c.first_call), at(c.calls), at(c.first_signature), at(c.signatures), at(c.first_item)};
-  if (s.first_call > extent_.calls || s.calls > extent_.calls - s.first_call || s.first_signature > extent_.signatures ||
-      s.signatures > extent_.signatures - s.first_signature || s.first_item > extent_.items ||
-      s.signatures > signatures_per_segment)
+  const Segment s{at(c.process),         at(c.first_call), at(c.calls),
+                  at(c.first_signature), at(c.signatures), at(c.first_item)};
+  if (s.first_call > extent_.calls || s.calls > extent_.calls - s.first_call ||
+      s.first_signature > extent_.signatures || s.signatures > extent_.signatures - s.first_signature ||
+      s.first_item > extent_.items || s.signatures > signatures_per_segment)
     corrupt(fmt::format("segment {} points outside of the file", row));
   return s;
 }
@@ -222,11 +244,13 @@ SignatureTable Reader::table(const Segment& s) const {
       corrupt(fmt::format("process {} has an operation of unknown kind {}", s.process, code));
     t.operation[i] = static_cast<std::uint16_t>(operations_[code]);
     if (t.communicator[i] < 0 || static_cast<std::size_t>(t.communicator[i]) >= communicators_.size())
-      corrupt(fmt::format("process {}: {} on unknown communicator {}", s.process, info(operations_[code]).name,
-                          t.communicator[i]));
+      corrupt(fmt::format("process {}: {} on unknown communicator {}", s.process,
+                          info(operations_[code]).name, t.communicator[i]));
     if (t.peer[i] < anybody || t.peer[i] >= facts_.processes)
-      corrupt(fmt::format("process {}: {} with unknown process {}", s.process, info(operations_[code]).name, t.peer[i]));
-    if (t.bytes[i] < 0) corrupt(fmt::format("process {}: {} of {} bytes", s.process, info(operations_[code]).name, t.bytes[i]));
+      corrupt(fmt::format("process {}: {} with unknown process {}", s.process, info(operations_[code]).name,
+                          t.peer[i]));
+    if (t.bytes[i] < 0)
+      corrupt(fmt::format("process {}: {} of {} bytes", s.process, info(operations_[code]).name, t.bytes[i]));
   }
   return t;
 }

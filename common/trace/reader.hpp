@@ -42,7 +42,8 @@ class Reader {
  private:
   struct Columns;
   [[noreturn]] void corrupt(const std::string& what) const;
-  std::vector<std::uint64_t> offsets(const std::vector<std::uint64_t>& rows, std::uint64_t end, const char* what) const;
+  std::vector<std::uint64_t> offsets(const std::vector<std::uint64_t>& rows, std::uint64_t end,
+                                     const char* what) const;
   void read_communicators();
 
   std::string path_;

@@ -3,8 +3,15 @@
 namespace simreplay::trace {
 
 Signature SignatureTable::operator[](std::size_t i) const {
-  return {static_cast<Op>(operation[i]), flags[i],   thread[i], overlaps[i], communicator[i],
-          peer[i],                       tag[i],     request[i], bytes[i],
+  return {static_cast<Op>(operation[i]),
+          flags[i],
+          thread[i],
+          overlaps[i],
+          communicator[i],
+          peer[i],
+          tag[i],
+          request[i],
+          bytes[i],
           std::span<const std::int64_t>(item_values).subspan(item_end[i] - items[i], items[i])};
 }
 

@@ -24,22 +24,24 @@ std::string temporary_name(const std::string& path) { return path + ".part"; }
 constexpr const char* structure_u8[] = {"/processes/complete"};
 constexpr const char* structure_u16[] = {"/calls/signature", "/signatures/operation", "/signatures/flags",
                                          "/signatures/thread", "/signatures/overlaps"};
-constexpr const char* structure_i32[] = {"/signatures/communicator", "/signatures/peer",     "/signatures/tag",
-                                         "/signatures/request",      "/segments/process",    "/processes/host",
-                                         "/communicators/first",     "/communicators/stride", "/communicators/count",
-                                         first_group_name,           "/skipped/source",       "/skipped/destination",
-                                         "/skipped/communicator",    "/skipped/tag"};
+constexpr const char* structure_i32[] = {
+    "/signatures/communicator", "/signatures/peer", "/signatures/tag",      "/signatures/request",
+    "/segments/process",        "/processes/host",  "/communicators/first", "/communicators/stride",
+    "/communicators/count",     first_group_name,   "/skipped/source",      "/skipped/destination",
+    "/skipped/communicator",    "/skipped/tag"};
 constexpr const char* structure_u32[] = {"/signatures/items"};
 constexpr const char* structure_i64[] = {"/signatures/bytes", items_name, "/skipped/messages"};
-constexpr const char* structure_u64[] = {"/segments/first_call", "/segments/calls",      "/segments/first_signature",
-                                         "/segments/signatures", "/segments/first_item", "/processes/first_call",
-                                         "/processes/first_segment", first_run_name};
+constexpr const char* structure_u64[] = {
+    "/segments/first_call", "/segments/calls",       "/segments/first_signature", "/segments/signatures",
+    "/segments/first_item", "/processes/first_call", "/processes/first_segment",  first_run_name};
 
 template <class T>
 void copy(const hdf5::File& from, hdf5::File& to, const char* name, int rank, int ranks) {
   const Column<T> source(from, name);
   Column<T> target(to, name, {Layout::Kind::fixed, source.rows()});
-  const auto bound = [&](int r) { return source.rows() * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(ranks); };
+  const auto bound = [&](int r) {
+    return source.rows() * static_cast<std::uint64_t>(r) / static_cast<std::uint64_t>(ranks);
+  };
   constexpr std::uint64_t at_once = 1U << 18;
   for (std::uint64_t row = bound(rank); row < bound(rank + 1);) {
     const std::uint64_t n = std::min(at_once, bound(rank + 1) - row);
@@ -117,14 +119,17 @@ struct Writer::Columns {
   Column<std::int64_t> items;
 
   Columns(hdf5::File f, Layout::Kind kind, const Extent& total, bool with_wall)
-      : file(with_groups(std::move(f))), calls(file, Layout{kind, total.calls}),
-        signatures(file, Layout{kind, total.signatures}), segments(file, Layout{kind, total.segments}),
+      : file(with_groups(std::move(f))),
+        calls(file, Layout{kind, total.calls}),
+        signatures(file, Layout{kind, total.signatures}),
+        segments(file, Layout{kind, total.segments}),
         items(file, items_name, Layout{kind, total.items}) {
     if (with_wall) wall_column.emplace(file, wall_name, Layout{kind, total.calls});
   }
 
-  void write_calls(const Extent& end, std::span<const std::uint16_t> numbers, std::span<const std::int64_t> before,
-                   std::span<const std::int64_t> inside, std::span<const std::int64_t> by_wall) {
+  void write_calls(const Extent& end, std::span<const std::uint16_t> numbers,
+                   std::span<const std::int64_t> before, std::span<const std::int64_t> inside,
+                   std::span<const std::int64_t> by_wall) {
     const std::uint64_t first = end.calls - numbers.size();
     calls.signature.write(first, numbers);
     calls.computation.write(first, before);
@@ -154,7 +159,7 @@ constexpr std::size_t calls_at_once = 1U << 15;
 constexpr std::size_t signatures_at_once = 1U << 14;
 
 void Writer::Columns::write_pending_segments(const Extent& end) {
-  const auto each = [&](auto& column, auto Segment::* field) {
+  const auto each = [&](auto& column, auto Segment::*field) {
     std::vector<std::remove_cvref_t<decltype(segment[0].*field)>> values;
     for (const Segment& s : segment) values.push_back(s.*field);
     column.write(end.segments - segment.size(), std::span(std::as_const(values)));
@@ -166,7 +171,9 @@ void Writer::Columns::write_pending_segments(const Extent& end) {
   each(segments.signatures, &Segment::signatures);
   each(segments.first_item, &Segment::first_item);
 
-  const auto all = [&](auto& column, const auto& values) { column.write(end.signatures - table.size(), std::span(values)); };
+  const auto all = [&](auto& column, const auto& values) {
+    column.write(end.signatures - table.size(), std::span(values));
+  };
   all(signatures.operation, table.operation);
   all(signatures.flags, table.flags);
   all(signatures.thread, table.thread);
@@ -183,9 +190,13 @@ void Writer::Columns::write_pending_segments(const Extent& end) {
 }
 
 Writer::Writer(std::string path, Facts facts, std::optional<Placement> placement)
-    : path_(std::move(path)), temporary_(temporary_name(path_)), facts_(std::move(facts)), placement_(std::move(placement)) {
-  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm_of(placement_)), layout_of(placement_),
-                                       placement_ ? placement_->total : Extent{}, facts_.clock != "wall");
+    : path_(std::move(path)),
+      temporary_(temporary_name(path_)),
+      facts_(std::move(facts)),
+      placement_(std::move(placement)) {
+  columns_ =
+      std::make_unique<Columns>(hdf5::File::create(temporary_, comm_of(placement_)), layout_of(placement_),
+                                placement_ ? placement_->total : Extent{}, facts_.clock != "wall");
 }
 
 Writer::~Writer() {
@@ -210,7 +221,8 @@ void Writer::calls(std::span<const std::uint16_t> signature, std::span<const std
   Columns& c = *columns_;
   if (c.signature.size() + signature.size() > calls_at_once) c.write_pending_calls(position_);
   position_.calls += signature.size();
-  if (signature.size() >= calls_at_once) return c.write_calls(position_, signature, computation, duration, wall);
+  if (signature.size() >= calls_at_once)
+    return c.write_calls(position_, signature, computation, duration, wall);
   c.signature.insert(c.signature.end(), signature.begin(), signature.end());
   c.computation.insert(c.computation.end(), computation.begin(), computation.end());
   c.duration.insert(c.duration.end(), duration.begin(), duration.end());
@@ -220,7 +232,8 @@ void Writer::calls(std::span<const std::uint16_t> signature, std::span<const std
 void Writer::segment(const Segment& s, const SignatureTable& table) {
   Columns& c = *columns_;
   if (c.table.size() + table.size() > signatures_at_once) c.write_pending_segments(position_);
-  c.segment.push_back({s.process, position_.calls - s.calls, s.calls, position_.signatures, s.signatures, position_.items});
+  c.segment.push_back(
+      {s.process, position_.calls - s.calls, s.calls, position_.signatures, s.signatures, position_.items});
   for (std::size_t i = 0; i < table.size(); i++) c.table.push_back(table[i]);
   position_ += {0, table.size(), table.item_values.size(), 1};
 }
@@ -286,7 +299,7 @@ void Writer::write_skipped(const std::vector<Skipped>& skipped) {
   if (placement_) broadcast(placement_->comm, rows);
   SkippedColumns columns(columns_->file, Layout{layout_of(placement_), rows[0]});
   if (skipped.empty()) return;
-  const auto each = [&](auto& column, auto Skipped::* field) {
+  const auto each = [&](auto& column, auto Skipped::*field) {
     std::vector<std::remove_cvref_t<decltype(skipped[0].*field)>> values;
     for (const Skipped& s : skipped) values.push_back(s.*field);
     column.write(0, std::span(std::as_const(values)));
@@ -302,14 +315,16 @@ struct Rewriter::Columns {
   hdf5::File file;
   Column<std::int64_t> computation, duration;
   Columns(hdf5::File f, std::uint64_t calls)
-      : file(with_groups(std::move(f))), computation(file, "/calls/computation", {Layout::Kind::fixed, calls}),
+      : file(with_groups(std::move(f))),
+        computation(file, "/calls/computation", {Layout::Kind::fixed, calls}),
         duration(file, "/calls/duration", {Layout::Kind::fixed, calls}) {}
 };
 
 std::uint64_t rewritten_bytes(const Extent& e, std::int32_t processes) {
-  constexpr std::uint64_t per_call = 18, per_signature = 32, per_segment = 44, per_process = 29, tables = 1U << 16;
-  return e.calls * per_call + e.signatures * per_signature + e.items * sizeof(std::int64_t) + e.segments * per_segment +
-         static_cast<std::uint64_t>(processes) * per_process + tables;
+  constexpr std::uint64_t per_call = 18, per_signature = 32, per_segment = 44, per_process = 29,
+                          tables = 1U << 16;
+  return e.calls * per_call + e.signatures * per_signature + e.items * sizeof(std::int64_t) +
+         e.segments * per_segment + static_cast<std::uint64_t>(processes) * per_process + tables;
 }
 
 Rewriter::Rewriter(std::string path, const std::string& source, Facts facts, MPI_Comm comm)

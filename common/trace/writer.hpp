@@ -77,7 +77,8 @@ class Rewriter {
   Rewriter& operator=(const Rewriter&) = delete;
 
   /// Times of the calls in rows first_call, first_call+1, ... of the source, in ticks.
-  void calls(std::uint64_t first_call, std::span<const std::int64_t> computation, std::span<const std::int64_t> duration);
+  void calls(std::uint64_t first_call, std::span<const std::int64_t> computation,
+             std::span<const std::int64_t> duration);
   void commit();
 
  private:

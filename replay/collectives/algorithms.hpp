@@ -37,7 +37,9 @@ struct Message {
 class Rounds {
  public:
   void send(int to, std::int64_t bytes) { messages_.push_back({Message::Kind::send, to, bytes}); }
-  void synchronous_send(int to, std::int64_t bytes) { messages_.push_back({Message::Kind::synchronous_send, to, bytes}); }
+  void synchronous_send(int to, std::int64_t bytes) {
+    messages_.push_back({Message::Kind::synchronous_send, to, bytes});
+  }
   void receive(int from, std::int64_t bytes) { messages_.push_back({Message::Kind::receive, from, bytes}); }
   void start_send(int to, std::int64_t bytes) { start({Message::Kind::start_send, to, bytes}); }
   void start_receive(int from, std::int64_t bytes) { start({Message::Kind::start_receive, from, bytes}); }
@@ -72,7 +74,8 @@ struct Algorithm {
   std::string_view name;
   std::string_view help;
   Generator* rounds;
-  bool synchronises_only = false;  // its messages carry times but cost nothing; the barrier overhead J follows
+  bool synchronises_only =
+      false;  // its messages carry times but cost nothing; the barrier overhead J follows
 };
 
 /// Algorithms of an operation, its default first. Empty for operations that are not collective.

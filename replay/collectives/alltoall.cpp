@@ -8,7 +8,8 @@ namespace {
 /// The items of the v and w forms: sizes to send, then sizes to receive.
 struct Exchanged {
   explicit Exchanged(const Call& c)
-      : sent(c.blocks.first(static_cast<std::size_t>(c.size))), received(c.blocks.last(static_cast<std::size_t>(c.size))) {}
+      : sent(c.blocks.first(static_cast<std::size_t>(c.size))),
+        received(c.blocks.last(static_cast<std::size_t>(c.size))) {}
   Blocks sent, received;
 };
 

@@ -7,8 +7,8 @@
 namespace simreplay::collectives {
 
 // barriers.cpp
-Generator barrier_latest, barrier_linear, barrier_double_ring, barrier_recursive_doubling, barrier_dissemination,
-    barrier_tree;
+Generator barrier_latest, barrier_linear, barrier_double_ring, barrier_recursive_doubling,
+    barrier_dissemination, barrier_tree;
 // linear.cpp: the root and each other member
 Generator bcast_linear, reduce_linear, gather_linear, gather_linear_sync, scatter_linear, scatter_linear_nb,
     gatherv_linear, scatterv_linear;
@@ -25,11 +25,13 @@ Generator allgather_bruck, allgather_recursive_doubling, allgather_ring, allgath
 Generator alltoall_linear, alltoall_pairwise, alltoall_bruck, alltoallv_linear, alltoallv_pairwise;
 // reductions.cpp
 Generator reduce_rabenseifner;
-Generator allreduce_linear, allreduce_nonoverlapping, allreduce_recursive_doubling, allreduce_ring, allreduce_rabenseifner;
+Generator allreduce_linear, allreduce_nonoverlapping, allreduce_recursive_doubling, allreduce_ring,
+    allreduce_rabenseifner;
 Generator scan_linear, scan_recursive_doubling;
 // reduce_scatter.cpp
-Generator reduce_scatter_nonoverlapping, reduce_scatter_ring, reduce_scatter_recursive_halving, reduce_scatter_butterfly;
-Generator reduce_scatter_block_linear, reduce_scatter_block_recursive_doubling, reduce_scatter_block_recursive_halving,
-    reduce_scatter_block_butterfly;
+Generator reduce_scatter_nonoverlapping, reduce_scatter_ring, reduce_scatter_recursive_halving,
+    reduce_scatter_butterfly;
+Generator reduce_scatter_block_linear, reduce_scatter_block_recursive_doubling,
+    reduce_scatter_block_recursive_halving, reduce_scatter_block_butterfly;
 
 }  // namespace simreplay::collectives

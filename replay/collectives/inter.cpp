@@ -122,13 +122,20 @@ struct Row {
   void (*make)(const InterCall&, Steps&, Rounds&);
 };
 constexpr Row rows[] = {
-    {Op::Barrier, barrier},       {Op::Bcast, bcast},
-    {Op::Gather, gather},         {Op::Gatherv, gatherv},
-    {Op::Scatter, scatter},       {Op::Scatterv, scatterv},
-    {Op::Allgather, allgather},   {Op::Allgatherv, allgather},
-    {Op::Alltoall, alltoall},     {Op::Alltoallv, alltoall},
-    {Op::Alltoallw, alltoall},    {Op::Reduce, reduce},
-    {Op::Allreduce, allreduce},   {Op::Reduce_scatter, reduce_scatter},
+    {Op::Barrier, barrier},
+    {Op::Bcast, bcast},
+    {Op::Gather, gather},
+    {Op::Gatherv, gatherv},
+    {Op::Scatter, scatter},
+    {Op::Scatterv, scatterv},
+    {Op::Allgather, allgather},
+    {Op::Allgatherv, allgather},
+    {Op::Alltoall, alltoall},
+    {Op::Alltoallv, alltoall},
+    {Op::Alltoallw, alltoall},
+    {Op::Reduce, reduce},
+    {Op::Allreduce, allreduce},
+    {Op::Reduce_scatter, reduce_scatter},
     {Op::Reduce_scatter_block, reduce_scatter},
 };
 

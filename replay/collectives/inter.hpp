@@ -11,7 +11,11 @@ namespace simreplay::collectives {
 
 /// One call as a member of either group sees it.
 struct InterCall {
-  enum class Role : std::uint8_t { root, beside_root, remote };  // of rooted operations: `remote` has the root opposite
+  enum class Role : std::uint8_t {
+    root,
+    beside_root,
+    remote
+  };                       // of rooted operations: `remote` has the root opposite
   int rank = 0, size = 1;  // in the own group
   int remote_size = 1;
   Role role = Role::remote;

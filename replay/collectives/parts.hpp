@@ -14,7 +14,9 @@ namespace simreplay::collectives {
 /// a mod p for a in [-p, 2p).
 constexpr int wrap(int a, int p) { return a < 0 ? a + p : a >= p ? a - p : a; }
 
-constexpr int largest_power_of_two(int p) { return static_cast<int>(std::bit_floor(static_cast<unsigned>(p))); }
+constexpr int largest_power_of_two(int p) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(p)));
+}
 constexpr bool is_power_of_two(int p) { return largest_power_of_two(p) == p; }
 constexpr int log2_of_power(int power) { return std::countr_zero(static_cast<unsigned>(power)); }
 constexpr int lowest_bit(int v) { return v & -v; }
@@ -50,7 +52,9 @@ class Blocks {
   explicit Blocks(std::span<const std::int64_t> sizes) : sizes_(sizes) {}
   explicit Blocks(const Call& c) : each_(c.bytes), sizes_(c.blocks) {}
 
-  std::int64_t of(int member) const { return sizes_.empty() ? each_ : sizes_[static_cast<std::size_t>(member)]; }
+  std::int64_t of(int member) const {
+    return sizes_.empty() ? each_ : sizes_[static_cast<std::size_t>(member)];
+  }
   /// Of `count` members from `first` on, where 0 follows the last.
   std::int64_t of(int first, int count) const {
     if (sizes_.empty()) return each_ * count;
@@ -77,7 +81,9 @@ class Fold {
   bool leaves(int rank) const { return paired(rank) && (rank % 2 == 0) == (stays_ == Stays::odd); }
   /// Of a member that stays: its number among those; and back.
   int number(int rank) const { return paired(rank) ? rank / 2 : rank - extra_; }
-  int rank(int number) const { return number < extra_ ? 2 * number + (stays_ == Stays::odd) : number + extra_; }
+  int rank(int number) const {
+    return number < extra_ ? 2 * number + (stays_ == Stays::odd) : number + extra_;
+  }
   /// The first member whose block is in the care of number v; v = power stands for the end.
   int first_member(int v) const { return v < extra_ ? 2 * v : v + extra_; }
 
@@ -86,8 +92,8 @@ class Fold {
   Stays stays_;
 };
 
-/// In a doubling step, the groups [.., v, ..) of `width` members and the one beside it exchange. If p cuts one
-/// of them short, members without a partner get what the others received: each of those hands it on.
+/// In a doubling step, the groups [.., v, ..) of `width` members and the one beside it exchange. If p cuts
+/// one of them short, members without a partner get what the others received: each of those hands it on.
 /// Calls send(to) and receive(from) with v-ranks, in the order of the messages.
 template <class Send, class Receive>
 void hand_on(int v, int width, int p, Send&& send, Receive&& receive) {

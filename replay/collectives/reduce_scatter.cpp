@@ -134,7 +134,9 @@ void reduce_scatter_block_recursive_doubling(const Call& c, Rounds& out) {
     const auto all_but = [&](int group) { return (p - std::min(d, p - group)) * c.bytes; };
     const int partner = r ^ d, beside = group_of(partner, d);
     if (partner < p) out.exchange(partner, all_but(group_of(r, d)), partner, all_but(beside));
-    hand_on(r, d, p, [&](int to) { out.send(to, all_but(beside)); }, [&](int from) { out.receive(from, all_but(beside)); });
+    hand_on(
+        r, d, p, [&](int to) { out.send(to, all_but(beside)); },
+        [&](int from) { out.receive(from, all_but(beside)); });
   }
 }
 

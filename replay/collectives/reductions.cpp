@@ -26,7 +26,8 @@ bool suits_rabenseifner(const Call& c) {
 void fold_halves(const Call& c, Rounds& out, const Fold& fold) {
   if (!fold.paired(c.rank)) return;
   const Vector v = vector_of(c);
-  const std::int64_t count = v.count(), left = v.bytes(0, count / 2), right = v.bytes(count / 2, count - count / 2);
+  const std::int64_t count = v.count(), left = v.bytes(0, count / 2),
+                     right = v.bytes(count / 2, count - count / 2);
   const int partner = c.rank ^ 1;
   if (fold.leaves(c.rank)) {
     out.exchange(partner, left, partner, right);
@@ -134,7 +135,8 @@ void allreduce_recursive_doubling(const Call& c, Rounds& out) {
   }
   if (fold.paired(c.rank)) out.receive(c.rank - 1, c.bytes);
   const int v = fold.number(c.rank);
-  for (int d = 1; d < fold.power(); d <<= 1) out.exchange(fold.rank(v ^ d), c.bytes, fold.rank(v ^ d), c.bytes);
+  for (int d = 1; d < fold.power(); d <<= 1)
+    out.exchange(fold.rank(v ^ d), c.bytes, fold.rank(v ^ d), c.bytes);
   if (fold.paired(c.rank)) out.send(c.rank - 1, c.bytes);
 }
 
@@ -145,9 +147,13 @@ void allreduce_ring(const Call& c, Rounds& out) {
   const Vector vector = vector_of(c);
   if (vector.count() < p) return allreduce_recursive_doubling(c, out);
   const std::int64_t length = vector.count() / p, longer = vector.count() % p;
-  const auto part = [&](int i) { return vector.bytes(i * length + std::min<std::int64_t>(i, longer), length + (i < longer)); };
-  for (int step = 0; step + 1 < p; step++) out.exchange(right, part(wrap(r - step, p)), left, part(wrap(r - step - 1, p)));
-  for (int step = 0; step + 1 < p; step++) out.exchange(right, part(wrap(r + 1 - step, p)), left, part(wrap(r - step, p)));
+  const auto part = [&](int i) {
+    return vector.bytes(i * length + std::min<std::int64_t>(i, longer), length + (i < longer));
+  };
+  for (int step = 0; step + 1 < p; step++)
+    out.exchange(right, part(wrap(r - step, p)), left, part(wrap(r - step - 1, p)));
+  for (int step = 0; step + 1 < p; step++)
+    out.exchange(right, part(wrap(r + 1 - step, p)), left, part(wrap(r - step, p)));
 }
 
 // --- scans ----------------------------------------------------------------------------------------------

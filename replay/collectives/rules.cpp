@@ -278,7 +278,9 @@ constexpr bool complete(std::span<const Rule> rules) {
   for (std::size_t i = 1; i < rules.size(); i++) {
     const Rule &before = rules[i - 1], &rule = rules[i];
     const bool same = rule.members_below == before.members_below;
-    if (same ? rule.bytes_below <= before.bytes_below : !before.open() || rule.members_below < before.members_below) return false;
+    if (same ? rule.bytes_below <= before.bytes_below
+             : !before.open() || rule.members_below < before.members_below)
+      return false;
   }
   return rules.empty() || (rules.back().members_below == any && rules.back().open());
 }
@@ -297,19 +299,21 @@ constexpr bool all_exist(Op op, std::span<const Rule> rules) {
 }
 
 // Without pointers: under -fsanitize=undefined GCC does not take comparisons with null for constant.
-static_assert([] {
-  for (const OpInfo& op : mpi_ops) {
-    bool found = false;
-    for (const Selection& s : selections) {
-      if (s.op != op.op) continue;
-      found = true;
-      if (s.rules.empty() || !complete(s.rules) || !complete(s.ordered)) return false;
-      if (!all_exist(op.op, s.rules) || !all_exist(op.op, s.ordered)) return false;
-    }
-    if (found != (op.verb == Verb::collective)) return false;
-  }
-  return true;
-}(), "every collective has complete rules that name its algorithms");
+static_assert(
+    [] {
+      for (const OpInfo& op : mpi_ops) {
+        bool found = false;
+        for (const Selection& s : selections) {
+          if (s.op != op.op) continue;
+          found = true;
+          if (s.rules.empty() || !complete(s.rules) || !complete(s.ordered)) return false;
+          if (!all_exist(op.op, s.rules) || !all_exist(op.op, s.ordered)) return false;
+        }
+        if (found != (op.verb == Verb::collective)) return false;
+      }
+      return true;
+    }(),
+    "every collective has complete rules that name its algorithms");
 
 }  // namespace
 
@@ -324,7 +328,9 @@ std::string_view openmpi_choice(Op op, int size, std::int64_t bytes, bool commut
   const Selection& s = *selection_of(op);
   const auto& rules = commutative || s.ordered.empty() ? s.rules : s.ordered;
   const auto below = [](auto value, int limit) { return limit == any || value < limit; };
-  return std::ranges::find_if(rules, [&](const Rule& r) { return below(size, r.members_below) && below(bytes, r.bytes_below); })
+  return std::ranges::find_if(
+             rules,
+             [&](const Rule& r) { return below(size, r.members_below) && below(bytes, r.bytes_below); })
       ->algorithm;
 }
 

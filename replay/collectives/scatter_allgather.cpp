@@ -9,7 +9,10 @@ namespace {
 /// The message in p chunks of equal length; the last ones may be short or empty. v counts from the root.
 struct Chunks {
   explicit Chunks(const Call& c)
-      : message(c.bytes, moved_element), length((message.count() + c.size - 1) / c.size), p(c.size), root(c.root),
+      : message(c.bytes, moved_element),
+        length((message.count() + c.size - 1) / c.size),
+        p(c.size),
+        root(c.root),
         v(wrap(c.rank - c.root, c.size)) {}
   int rank(int place) const { return wrap(place + root, p); }
   std::int64_t bytes(int first, int chunks) const { return message.bytes(first * length, chunks * length); }
@@ -35,8 +38,9 @@ void double_up(const Chunks& m, Rounds& out) {
     const int partner = m.v ^ d, beside = group_of(partner, d);
     const std::int64_t own = m.bytes(group_of(m.v, d), d), other = m.bytes(beside, d);
     if (partner < m.p) out.exchange(m.rank(partner), own, m.rank(partner), other);
-    hand_on(m.v, d, m.p, [&](int to) { out.send(m.rank(to), other); },
-            [&](int from) { out.receive(m.rank(from), other); });
+    hand_on(
+        m.v, d, m.p, [&](int to) { out.send(m.rank(to), other); },
+        [&](int from) { out.receive(m.rank(from), other); });
   }
 }
 

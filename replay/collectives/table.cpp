@@ -7,9 +7,11 @@
 
 namespace simreplay::collectives {
 
-static_assert(std::ranges::all_of(mpi_ops, [](const OpInfo& op) {
-  return row_of(op.op).empty() == (op.verb != Verb::collective);
-}), "every collective has algorithms");
+static_assert(std::ranges::all_of(mpi_ops,
+                                  [](const OpInfo& op) {
+                                    return row_of(op.op).empty() == (op.verb != Verb::collective);
+                                  }),
+              "every collective has algorithms");
 
 std::span<const Algorithm> algorithms(Op op) { return row_of(op); }
 

@@ -41,7 +41,9 @@ std::uint32_t Channels::open(const Envelope& e) {
 }
 
 void Channels::abandon_receive(std::uint32_t channel, PendingReceive r, std::uint32_t nobody) {
-  const auto packed = [](PendingReceive p) { return static_cast<std::int64_t>(std::uint64_t{p.processor} << 32 | p.slot); };
+  const auto packed = [](PendingReceive p) {
+    return static_cast<std::int64_t>(std::uint64_t{p.processor} << 32 | p.slot);
+  };
   std::uint32_t node = queues_[channel].last;
   for (std::int32_t i = queues_[channel].balance; i < 0; i++) {
     node = nodes_[node].next;

@@ -45,7 +45,9 @@ struct Arrival {
 
 /// Answers go against the message, on a channel of their own.
 constexpr std::int32_t answers = std::int32_t{1} << 30;  // added to the communicator
-constexpr Envelope answer_to(const Envelope& e) { return {e.destination, e.source, e.communicator | answers, e.tag}; }
+constexpr Envelope answer_to(const Envelope& e) {
+  return {e.destination, e.source, e.communicator | answers, e.tag};
+}
 
 /// A receive that waits for its message: a request slot of a virtual processor.
 struct PendingReceive {
@@ -61,14 +63,20 @@ class Channels {
   std::uint32_t open(const Envelope& e);
   const Envelope& envelope(std::uint32_t channel) const { return index_[channel]; }
   std::uint32_t processor(std::uint32_t channel) const { return queues_[channel].processor; }
-  void set_processor(std::uint32_t channel, std::uint32_t processor) { queues_[channel].processor = processor; }
+  void set_processor(std::uint32_t channel, std::uint32_t processor) {
+    queues_[channel].processor = processor;
+  }
 
   bool has_arrival(std::uint32_t channel) const { return queues_[channel].balance > 0; }
   bool has_receive(std::uint32_t channel) const { return queues_[channel].balance < 0; }
 
-  void push_arrival(std::uint32_t channel, Arrival a) { push(channel, a.time.time_since_epoch().count(), a.kind, +1); }
+  void push_arrival(std::uint32_t channel, Arrival a) {
+    push(channel, a.time.time_since_epoch().count(), a.kind, +1);
+  }
   Arrival pop_arrival(std::uint32_t channel) { return as_arrival(pop(channel, -1)); }
-  Arrival first_arrival(std::uint32_t channel) const { return as_arrival(nodes_[nodes_[queues_[channel].last].next]); }
+  Arrival first_arrival(std::uint32_t channel) const {
+    return as_arrival(nodes_[nodes_[queues_[channel].last].next]);
+  }
 
   void push_receive(std::uint32_t channel, PendingReceive r) {
     push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), Kind::eager, -1);

@@ -38,7 +38,10 @@ struct Compiler::Target {
     program.steps.push_back(Step::of(code, cost, channel, slot));
   }
   [[noreturn]] void refuse(const std::string& file, const trace::Signature& s, std::string problem) const {
-    throw Error({.file = file, .process = process, .operation = std::string(info(s.op).name), .problem = std::move(problem)});
+    throw Error({.file = file,
+                 .process = process,
+                 .operation = std::string(info(s.op).name),
+                 .problem = std::move(problem)});
   }
   /// What a call starts for itself: its slots are numbered behind those of the trace by settle().
   void listen(std::uint32_t cost, std::uint32_t channel) {
@@ -63,15 +66,22 @@ struct Compiler::Target {
   }
 };
 
-Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement, Directory& directory)
-    : trace_(trace), placement_(placement), directory_(directory), costs_(machine), self_(trace::Members{{{0, 1, 1}}}) {
+Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
+                   Directory& directory)
+    : trace_(trace),
+      placement_(placement),
+      directory_(directory),
+      costs_(machine),
+      self_(trace::Members{{{0, 1, 1}}}) {
   find_left_out();
-  for (const trace::Members& members : trace.communicators()) has_strangers_.push_back(members.has_strangers());
+  for (const trace::Members& members : trace.communicators())
+    has_strangers_.push_back(members.has_strangers());
   for (const OpInfo& op : mpi_ops) {
     if (op.verb != Verb::collective) continue;
     const auto chosen = machine.collectives.find(key_of(op));
     try {
-      algorithms_[op.op] = &collectives::find(op.op, chosen == machine.collectives.end() ? "" : chosen->second);
+      algorithms_[op.op] =
+          &collectives::find(op.op, chosen == machine.collectives.end() ? "" : chosen->second);
     } catch (const std::invalid_argument& e) {
       throw Error({.file = machine.name, .operation = "collectives." + key_of(op), .problem = e.what()});
     }
@@ -99,44 +109,84 @@ Program Compiler::compile(std::int32_t process, const trace::SignatureTable& tab
 
 void Compiler::compile_call(const trace::Signature& s, Target& to) {
   const Verb verb = info(s.op).verb;
-  if (((s.flags & trace::alone) != 0 && trace::is_collective(verb)) || meets_left_out(s, verb)) return compile_alone(s, to);
-  if (verb != Verb::local && has_strangers_[static_cast<std::size_t>(s.communicator)]) refuse_strangers(s, to);
+  if (((s.flags & trace::alone) != 0 && trace::is_collective(verb)) || meets_left_out(s, verb))
+    return compile_alone(s, to);
+  if (verb != Verb::local && has_strangers_[static_cast<std::size_t>(s.communicator)])
+    refuse_strangers(s, to);
   switch (verb) {
     case Verb::start:
-    case Verb::finish: to.add(Code::leave); break;
+    case Verb::finish:
+      to.add(Code::leave);
+      break;
     case Verb::send:
-    case Verb::post_send: compile_send(s, to); break;
+    case Verb::post_send:
+      compile_send(s, to);
+      break;
     case Verb::receive:
-    case Verb::post_receive: compile_receive(s, to); break;
-    case Verb::exchange: compile_exchange(s, to); break;
+    case Verb::post_receive:
+      compile_receive(s, to);
+      break;
+    case Verb::exchange:
+      compile_exchange(s, to);
+      break;
     case Verb::complete:
-    case Verb::release: compile_completion(s, to); break;
-    case Verb::cancel: break;  // what it cancelled says so itself
+    case Verb::release:
+      compile_completion(s, to);
+      break;
+    case Verb::cancel:
+      break;  // what it cancelled says so itself
     case Verb::probe:
       if (s.peer >= 0 && !(s.flags & trace::nothing_found))
         to.add(Code::look, 0, directory_.channel_from({s.peer, to.process, s.communicator, s.tag}));
       break;
-    case Verb::launch: compile_launch(s, to); break;
-    case Verb::collective: compile_collective(s, to); break;
+    case Verb::launch:
+      compile_launch(s, to);
+      break;
+    case Verb::collective:
+      compile_collective(s, to);
+      break;
     case Verb::create:
-    case Verb::post_collective: beside(s, to, [&] { compile_collective(s, to); }); break;
+    case Verb::post_collective:
+      beside(s, to, [&] { compile_collective(s, to); });
+      break;
     case Verb::neighbors:
-    case Verb::post_neighbors: beside(s, to, [&] { compile_neighbors(s, to); }); break;
-    case Verb::put: compile_access(s, network::Access::put, to); break;
-    case Verb::get: compile_access(s, network::Access::get, to); break;
-    case Verb::update: compile_access(s, network::Access::update, to); break;
-    case Verb::fence: compile_fence(s, to); break;
+    case Verb::post_neighbors:
+      beside(s, to, [&] { compile_neighbors(s, to); });
+      break;
+    case Verb::put:
+      compile_access(s, network::Access::put, to);
+      break;
+    case Verb::get:
+      compile_access(s, network::Access::get, to);
+      break;
+    case Verb::update:
+      compile_access(s, network::Access::update, to);
+      break;
+    case Verb::fence:
+      compile_fence(s, to);
+      break;
     case Verb::expose:
     case Verb::access:
     case Verb::conclude:
-    case Verb::retract: compile_epoch(s, to); break;
-    case Verb::flush: to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0); break;
-    case Verb::flush_local: to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 1); break;
-    case Verb::io: compile_io(s, to); break;
-    case Verb::connect: refuse_strangers(s, to);
+    case Verb::retract:
+      compile_epoch(s, to);
+      break;
+    case Verb::flush:
+      to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0);
+      break;
+    case Verb::flush_local:
+      to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 1);
+      break;
+    case Verb::io:
+      compile_io(s, to);
+      break;
+    case Verb::connect:
+      refuse_strangers(s, to);
     case Verb::prepare:
     case Verb::lock:
-    case Verb::local: to.add(Code::elapse); break;
+    case Verb::local:
+      to.add(Code::elapse);
+      break;
   }
 }
 
@@ -145,7 +195,8 @@ bool Compiler::meets_left_out(const trace::Signature& s, Verb verb) const {
   if (left_out_.empty()) return false;
   if (trace::is_collective(verb)) return has_left_out_[static_cast<std::size_t>(s.communicator)];
   return is_left_out(s.peer) || (verb == Verb::exchange && !s.items.empty() && is_left_out(s.items[0])) ||
-         (info(s.op).items == Items::ranks && std::ranges::any_of(s.items, [this](std::int64_t r) { return is_left_out(r); }));
+         (info(s.op).items == Items::ranks &&
+          std::ranges::any_of(s.items, [this](std::int64_t r) { return is_left_out(r); }));
 }
 
 bool Compiler::is_left_out(std::int64_t process) const {
@@ -166,7 +217,8 @@ void Compiler::find_left_out() {
   for (const trace::Process& p : rows) left_out_.push_back(is_left_out(p));
   for (const trace::Members& members : trace_.communicators()) {
     const auto ranks = members.world_ranks();
-    has_left_out_.push_back(std::ranges::any_of(ranks, [this](std::int32_t r) { return r >= 0 && left_out_[static_cast<std::size_t>(r)]; }));
+    has_left_out_.push_back(std::ranges::any_of(
+        ranks, [this](std::int32_t r) { return r >= 0 && left_out_[static_cast<std::size_t>(r)]; }));
   }
 }
 
@@ -191,12 +243,17 @@ void Compiler::beside(const trace::Signature& s, Target& to, Body&& body) {
 /// Each start is what the call would be that sends or receives at once.
 void Compiler::compile_launch(const trace::Signature& s, Target& to) {
   constexpr Op as[] = {Op::Irecv, Op::Isend, Op::Issend};
-  if (s.items.size() % start_words != 0) to.refuse(trace_.path(), s, fmt::format("has {} words", s.items.size()));
+  if (s.items.size() % start_words != 0)
+    to.refuse(trace_.path(), s, fmt::format("has {} words", s.items.size()));
   for (auto words = s.items; !words.empty(); words = words.subspan(start_words)) {
-    const std::int64_t mode = words[start_mode], communicator = words[start_communicator], peer = words[start_peer];
-    if (mode < 0 || mode >= std::ssize(as) || communicator < 0 || communicator >= std::ssize(trace_.communicators()) ||
-        peer < trace::anybody || peer >= trace_.facts().processes || words[start_bytes] < 0)
-      to.refuse(trace_.path(), s, fmt::format("starts a message that makes no sense: {}", fmt::join(words.first(start_words), " ")));
+    const std::int64_t mode = words[start_mode], communicator = words[start_communicator],
+                       peer = words[start_peer];
+    if (mode < 0 || mode >= std::ssize(as) || communicator < 0 ||
+        communicator >= std::ssize(trace_.communicators()) || peer < trace::anybody ||
+        peer >= trace_.facts().processes || words[start_bytes] < 0)
+      to.refuse(
+          trace_.path(), s,
+          fmt::format("starts a message that makes no sense: {}", fmt::join(words.first(start_words), " ")));
     trace::Signature m;
     m.op = as[mode];
     m.flags = static_cast<std::uint16_t>(words[start_flags]);
@@ -205,9 +262,12 @@ void Compiler::compile_launch(const trace::Signature& s, Target& to) {
     m.tag = static_cast<std::int32_t>(words[start_tag]);
     m.bytes = words[start_bytes];
     m.request = static_cast<std::int32_t>(to.slot(trace_.path(), s, words[start_request]));
-    if (is_left_out(m.peer)) to.add(Code::fill, 0, 0, static_cast<std::uint32_t>(m.request));
-    else if (mode == starts_receive) compile_receive(m, to);
-    else compile_send(m, to);
+    if (is_left_out(m.peer))
+      to.add(Code::fill, 0, 0, static_cast<std::uint32_t>(m.request));
+    else if (mode == starts_receive)
+      compile_receive(m, to);
+    else
+      compile_send(m, to);
   }
 }
 
@@ -215,7 +275,8 @@ void Compiler::compile_launch(const trace::Signature& s, Target& to) {
 void Compiler::compile_neighbors(const trace::Signature& s, Target& to) {
   const std::size_t pairs = s.items.size() / 2;
   const auto destinations = s.items.empty() ? std::size_t{0} : static_cast<std::size_t>(s.items[0]);
-  if (s.items.size() % 2 != 1 || destinations > pairs) to.refuse(trace_.path(), s, "lists no destinations and sources");
+  if (s.items.size() % 2 != 1 || destinations > pairs)
+    to.refuse(trace_.path(), s, "lists no destinations and sources");
   const auto each = [&](std::size_t from, std::size_t end, auto&& f) {
     for (std::size_t i = from; i < end; i++) {
       const std::int64_t peer = s.items[1 + 2 * i], bytes = s.items[2 + 2 * i];
@@ -243,7 +304,8 @@ void Compiler::compile_access(const trace::Signature& s, network::Access kind, T
     return;
   }
   const bool within = placement_.same_node(to.process, s.peer);
-  to.add(Code::transfer, costs_.access(kind, s.bytes, within), static_cast<std::uint32_t>(s.communicator), slot);
+  to.add(Code::transfer, costs_.access(kind, s.bytes, within), static_cast<std::uint32_t>(s.communicator),
+         slot);
 }
 
 /// All accesses end, then all members wait for each other.
@@ -258,9 +320,11 @@ void Compiler::compile_epoch(const trace::Signature& s, Target& to) {
   const std::int32_t tag = verb == Verb::expose || verb == Verb::access ? epoch_begin_tag : epoch_end_tag;
   if (verb == Verb::conclude) to.add(Code::drain, 0, static_cast<std::uint32_t>(s.communicator), 0);
   for (const std::int64_t rank : s.items) {
-    if (rank < 0 || rank >= trace_.facts().processes) to.refuse(trace_.path(), s, fmt::format("names process {}", rank));
+    if (rank < 0 || rank >= trace_.facts().processes)
+      to.refuse(trace_.path(), s, fmt::format("names process {}", rank));
     const auto peer = static_cast<std::int32_t>(rank);
-    const Envelope sent{to.process, peer, s.communicator, tag}, received{peer, to.process, s.communicator, tag};
+    const Envelope sent{to.process, peer, s.communicator, tag},
+        received{peer, to.process, s.communicator, tag};
     if (verb == Verb::expose || verb == Verb::conclude)
       add_send(sent, 0, false, to);
     else
@@ -291,7 +355,8 @@ void Compiler::compile_send(const trace::Signature& s, Target& to) {
 Compiler::Answer Compiler::add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to) {
   const bool within = placement_.same_node(e.source, e.destination);
   const network::Protocol protocol = costs_.protocol(bytes, within, synchronous);
-  to.add(Code::send, costs_.send(bytes, within, protocol), directory_.channel_to(e), static_cast<std::uint32_t>(protocol));
+  to.add(Code::send, costs_.send(bytes, within, protocol), directory_.channel_to(e),
+         static_cast<std::uint32_t>(protocol));
   if (protocol == network::Protocol::eager) return {};
   return {true, costs_.answer(bytes, within, protocol), directory_.channel_from(answer_to(e))};
 }
@@ -318,11 +383,13 @@ void Compiler::compile_receive(const trace::Signature& s, Target& to) {
 /// The receive is posted first, as MPI libraries do, so that two large messages may cross; its prolog is
 /// paid after the send.
 void Compiler::compile_exchange(const trace::Signature& s, Target& to) {
-  if (s.items.size() != 3) to.refuse(trace_.path(), s, fmt::format("expected 3 items, found {}", s.items.size()));
+  if (s.items.size() != 3)
+    to.refuse(trace_.path(), s, fmt::format("expected 3 items, found {}", s.items.size()));
   const std::int64_t source = s.items[0], bytes = s.items[2];
   if (source < trace::anybody || source >= trace_.facts().processes || bytes < 0)
     to.refuse(trace_.path(), s, fmt::format("receives {} bytes from process {}", bytes, source));
-  const Envelope e{static_cast<std::int32_t>(source), to.process, s.communicator, static_cast<std::int32_t>(s.items[1])};
+  const Envelope e{static_cast<std::int32_t>(source), to.process, s.communicator,
+                   static_cast<std::int32_t>(s.items[1])};
   if (source != trace::nobody) to.listen(receive_cost(e, bytes), directory_.channel_from(e));
   compile_send(s, to);
   to.finish();
@@ -344,13 +411,14 @@ void Compiler::compile_collective(const trace::Signature& s, Target& to) {
   const std::int64_t created = s.items.empty() ? s.communicator : s.items[0];
   if (created < 0 || created >= static_cast<std::int64_t>(trace_.communicators().size()))
     to.refuse(trace_.path(), s, fmt::format("makes unknown communicator {}", created));
-  compile_rounds(s, *algorithms_[Op::Allreduce], by_members ? static_cast<std::int32_t>(created) : s.communicator,
-                 creation_bytes, to);
+  compile_rounds(s, *algorithms_[Op::Allreduce],
+                 by_members ? static_cast<std::int32_t>(created) : s.communicator, creation_bytes, to);
 }
 
 /// Those of rounds_. `world_rank` translates their peers.
 template <class WorldRank>
-void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free, Target& to) {
+void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank,
+                            bool free, Target& to) {
   const std::int32_t tag = s.request == trace::nobody ? collective_tag : posted_collective_tag;
   for (const collectives::Message& m : rounds_.messages()) {
     if (m.kind == collectives::Message::Kind::finish) {
@@ -366,17 +434,22 @@ void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator
   }
 }
 
-void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
-                              std::int64_t bytes, Target& to) {
+void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm,
+                              std::int32_t communicator, std::int64_t bytes, Target& to) {
   if (trace_.communicators()[static_cast<std::size_t>(communicator)].first_group > 0)
     return compile_between_groups(s, communicator, to);
   const Group& members = group(communicator);
   const auto own = communicator == trace::self_id ? std::optional<int>(0) : members.rank_of(to.process);
   if (!own) to.refuse(trace_.path(), s, fmt::format("is not a member of communicator {}", communicator));
-  collectives::Call call{.rank = *own, .size = members.size(), .bytes = bytes, .commutative = !(s.flags & trace::not_commutative)};
+  collectives::Call call{.rank = *own,
+                         .size = members.size(),
+                         .bytes = bytes,
+                         .commutative = !(s.flags & trace::not_commutative)};
   if (members.size() > 1 && info(s.op).rooted) {
     const auto root = s.peer < 0 ? std::nullopt : members.rank_of(s.peer);
-    if (!root) to.refuse(trace_.path(), s, fmt::format("has root {}, no member of communicator {}", s.peer, communicator));
+    if (!root)
+      to.refuse(trace_.path(), s,
+                fmt::format("has root {}, no member of communicator {}", s.peer, communicator));
     call.root = *root;
   }
   call.blocks = blocks_of(s, call.size, call.rank == call.root, to);
@@ -384,14 +457,17 @@ void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algo
 
   rounds_.clear();
   algorithm.rounds(call, rounds_);
-  add_messages(s, communicator, [&](int rank) { return members.world_rank(rank); }, algorithm.synchronises_only, to);
+  add_messages(
+      s, communicator, [&](int rank) { return members.world_rank(rank); }, algorithm.synchronises_only, to);
   if (algorithm.synchronises_only) to.add(Code::advance, costs_.barrier());
 }
 
 /// The sizes that the call lists, or none.
-std::span<const std::int64_t> Compiler::blocks_of(const trace::Signature& s, int peers, bool is_root, const Target& to) const {
+std::span<const std::int64_t> Compiler::blocks_of(const trace::Signature& s, int peers, bool is_root,
+                                                  const Target& to) const {
   const Items items = info(s.op).items;
-  const bool needs = items == Items::blocks || items == Items::blocks_twice || (items == Items::blocks_at_root && is_root);
+  const bool needs =
+      items == Items::blocks || items == Items::blocks_twice || (items == Items::blocks_at_root && is_root);
   if (!needs) return {};
   const std::size_t blocks = static_cast<std::size_t>(peers) * (items == Items::blocks_twice ? 2 : 1);
   if (s.items.size() != blocks)
@@ -432,10 +508,13 @@ void Compiler::compile_between_groups(const trace::Signature& s, std::int32_t co
   check_bytes(s, call.bytes, members.size(), to);
 
   rounds_.clear();
-  const collectives::WithinGroup within = [this](Op op, const collectives::Call& c, collectives::Rounds& out) {
+  const collectives::WithinGroup within = [this](Op op, const collectives::Call& c,
+                                                 collectives::Rounds& out) {
     algorithms_[op]->rounds(c, out);
   };
-  const Op op = info(s.op).verb == Verb::create ? Op::Allreduce : info(s.op).verb == Verb::fence ? Op::Barrier : blocking(s.op);
+  const Op op = info(s.op).verb == Verb::create  ? Op::Allreduce
+                : info(s.op).verb == Verb::fence ? Op::Barrier
+                                                 : blocking(s.op);
   try {
     collectives::between_groups(op, call, within, rounds_);
   } catch (const std::invalid_argument& e) {
@@ -447,7 +526,8 @@ void Compiler::compile_between_groups(const trace::Signature& s, std::int32_t co
   add_messages(s, communicator, world_rank, false, to);
 }
 
-void Compiler::add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to) {
+void Compiler::add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
+                           Target& to) {
   using Message = collectives::Message;
   switch (m.kind) {
     case Message::Kind::send:
@@ -458,14 +538,20 @@ void Compiler::add_message(const collectives::Message& m, const Envelope& sent, 
     case Message::Kind::start_send:
       if (const Answer a = add_send(sent, m.bytes, false, to); a.comes) to.listen(a.cost, a.channel);
       break;
-    case Message::Kind::receive: to.add(Code::take, receive_cost(received, m.bytes), directory_.channel_from(received)); break;
-    case Message::Kind::start_receive: to.listen(receive_cost(received, m.bytes), directory_.channel_from(received)); break;
-    case Message::Kind::finish: break;
+    case Message::Kind::receive:
+      to.add(Code::take, receive_cost(received, m.bytes), directory_.channel_from(received));
+      break;
+    case Message::Kind::start_receive:
+      to.listen(receive_cost(received, m.bytes), directory_.channel_from(received));
+      break;
+    case Message::Kind::finish:
+      break;
   }
 }
 
 /// Of algorithms that only carry times: sends and receives without cost.
-void Compiler::add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to) {
+void Compiler::add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
+                                Target& to) {
   const bool sends = m.kind == collectives::Message::Kind::send;
   to.add(sends ? Code::send : Code::take, network::CostTable::free,
          sends ? directory_.channel_to(sent) : directory_.channel_from(received));
@@ -475,7 +561,8 @@ const Group& Compiler::group(std::int32_t communicator) {
   if (communicator == trace::self_id) return self_;
   const auto it = groups_.find(communicator);
   if (it != groups_.end()) return it->second;
-  return groups_.emplace(communicator, Group(trace_.communicators()[static_cast<std::size_t>(communicator)])).first->second;
+  return groups_.emplace(communicator, Group(trace_.communicators()[static_cast<std::size_t>(communicator)]))
+      .first->second;
 }
 
 }  // namespace simreplay::engine

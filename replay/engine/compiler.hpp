@@ -34,13 +34,14 @@ struct Program {
   std::vector<std::uint32_t> messages;  // point-to-point messages that the call sends
   std::vector<trace::Recording> recording;
   std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
-  std::uint32_t slots = 0;              // request slots in use: numbers below this
+  std::uint32_t slots = 0;                      // request slots in use: numbers below this
 };
 
 class Compiler {
  public:
   /// Throws Error if the machine names an algorithm that does not exist.
-  Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement, Directory& directory);
+  Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
+           Directory& directory);
 
   Program compile(std::int32_t process, const trace::SignatureTable& table);
   const network::CostTable& costs() const { return costs_; }
@@ -63,7 +64,8 @@ class Compiler {
   };
   Answer add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to);
   std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
-  void add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
+  void add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
+                        Target& to);
   void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void compile_launch(const trace::Signature& s, Target& to);
   void compile_neighbors(const trace::Signature& s, Target& to);
@@ -75,12 +77,14 @@ class Compiler {
   void beside(const trace::Signature& s, Target& to, Body&& body);
   void compile_completion(const trace::Signature& s, Target& to);
   void compile_collective(const trace::Signature& s, Target& to);
-  void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm, std::int32_t communicator,
-                      std::int64_t bytes, Target& to);
+  void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm,
+                      std::int32_t communicator, std::int64_t bytes, Target& to);
   void compile_between_groups(const trace::Signature& s, std::int32_t communicator, Target& to);
   template <class WorldRank>
-  void add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free, Target& to);
-  std::span<const std::int64_t> blocks_of(const trace::Signature& s, int peers, bool is_root, const Target& to) const;
+  void add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free,
+                    Target& to);
+  std::span<const std::int64_t> blocks_of(const trace::Signature& s, int peers, bool is_root,
+                                          const Target& to) const;
   void check_bytes(const trace::Signature& s, std::int64_t bytes, int peers, const Target& to) const;
   const Group& group(std::int32_t communicator);
 
@@ -90,7 +94,7 @@ class Compiler {
   network::CostTable costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;
   std::vector<bool> left_out_, has_left_out_;  // processes, communicators; empty if nobody is
-  std::vector<bool> has_strangers_;  // communicators with processes of other programs
+  std::vector<bool> has_strangers_;            // communicators with processes of other programs
   std::map<std::int32_t, Group> groups_;
   Group self_;
   collectives::Rounds rounds_;

@@ -21,33 +21,48 @@ std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
 
 std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
   if (peer < 0) return "a message that the trace does not name";
-  if (e.communicator & answers) return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
+  if (e.communicator & answers)
+    return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
   if (e.tag < 0)
     return fmt::format("a message of {} {} process {} on communicator {}",
-                       e.tag >= posted_collective_tag ? "the collective" : "the window's epoch", preposition, peer, e.communicator);
-  return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag, e.communicator);
+                       e.tag >= posted_collective_tag ? "the collective" : "the window's epoch", preposition,
+                       peer, e.communicator);
+  return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag,
+                     e.communicator);
 }
 
 }  // namespace
 
 Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
                Progress progress)
-    : trace_(trace), rewritten_(rewritten), progress_(std::move(progress)), comm_(comm), rank_(rank_in(comm)),
-      ranks_(size_of(comm)), partition_(trace.first_calls(0, trace.facts().processes), ranks_), exchange_(comm),
-      ring_(comm), placement_(machine, trace.facts().processes), compiler_(trace, machine, placement_, *this),
-      noise_(machine), io_slowdown_(machine.io_speedup.inverse()), tick_ps_(trace.facts().tick_ps) {
+    : trace_(trace),
+      rewritten_(rewritten),
+      progress_(std::move(progress)),
+      comm_(comm),
+      rank_(rank_in(comm)),
+      ranks_(size_of(comm)),
+      partition_(trace.first_calls(0, trace.facts().processes), ranks_),
+      exchange_(comm),
+      ring_(comm),
+      placement_(machine, trace.facts().processes),
+      compiler_(trace, machine, placement_, *this),
+      noise_(machine),
+      io_slowdown_(machine.io_speedup.inverse()),
+      tick_ps_(trace.facts().tick_ps) {
   set_up();
 }
 
 void Engine::set_up() {
   const std::int32_t first = partition_.first(rank_), count = partition_.count(rank_);
   const auto rows = trace_.processes(first, count);
-  const auto first_calls = trace_.first_calls(first, count), first_segments = trace_.first_segments(first, count);
+  const auto first_calls = trace_.first_calls(first, count),
+             first_segments = trace_.first_segments(first, count);
   own_calls_ = first_calls.back() - first_calls.front();
   const auto processes = static_cast<std::size_t>(count);
   const std::size_t rows_each = window_budget / WindowPool::row_bytes / std::max<std::size_t>(processes, 1);
   // A power of two, so that windows and the chunks of a compressed file end together.
-  windows_ = WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
+  windows_ =
+      WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
   announced_.resize(static_cast<std::size_t>(ranks_));
   processors_.resize(processes);
   for (std::size_t i = 0; i < processors_.size(); i++) {
@@ -65,8 +80,8 @@ void Engine::set_up() {
   add_skipped();
 }
 
-/// Messages that were under way when recording began: those that were sent before are there, those that had been
-/// received are swallowed.
+/// Messages that were under way when recording began: those that were sent before are there, those that had
+/// been received are swallowed.
 void Engine::add_skipped() {
   for (const trace::Skipped& s : trace_.skipped()) {
     if (partition_.owner(s.destination) != rank_) continue;
@@ -129,7 +144,9 @@ bool Engine::take_batches() {
           known.resize(std::max<std::size_t>(known.size(), a.number + 1));
           known[a.number] = channel_from(a.envelope);
         },
-        [this](int rank, std::uint32_t number, const Arrival& a) { deliver(announced_[static_cast<std::size_t>(rank)][number], a); });
+        [this](int rank, std::uint32_t number, const Arrival& a) {
+          deliver(announced_[static_cast<std::size_t>(rank)][number], a);
+        });
   }
   return any;
 }
@@ -194,11 +211,13 @@ void Engine::deliver(std::uint32_t channel, Arrival arrival) {
   }
 }
 
-/// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is there.
+/// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is
+/// there.
 TimePoint Engine::match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost) {
   if (kind == Kind::eager || kind == Kind::answer) return time;
   if (channel >= answer_channel_.size()) answer_channel_.resize(channel + 1, no_channel);
-  if (answer_channel_[channel] == no_channel) answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
+  if (answer_channel_[channel] == no_channel)
+    answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
   const bool asked = kind == Kind::rendezvous;
   dispatch(answer_channel_[channel], {time + (asked ? cost.released : cost.acknowledge), Kind::answer});
   return asked ? time + cost.transfer : time;
@@ -231,7 +250,8 @@ bool Engine::run_call(VirtualProcessor& v, std::uint16_t signature) {
     v.entered = v.main.now;
     v.step = first[signature];
   }
-  if (!run_steps(v, v.main, v.slots, v.program.steps, v.step, first[signature + 1], v.window.duration[v.row])) return false;
+  if (!run_steps(v, v.main, v.slots, v.program.steps, v.step, first[signature + 1], v.window.duration[v.row]))
+    return false;
   v.account.messages += v.program.messages[signature];
   v.window.duration[v.row] = (v.main.now - v.entered).count();
   v.step = between_calls;
@@ -275,14 +295,19 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
     const Step& s = steps[step];
     const network::Cost& cost = costs[s.code() == Code::fork ? network::CostTable::free : s.cost()];
     switch (s.code()) {
-      case Code::advance: now += cost.busy; break;
+      case Code::advance:
+        now += cost.busy;
+        break;
       case Code::elapse: {
-        const Duration elapsed = (s.slot == 0 ? v.slowdown : io_slowdown_).times(Duration{duration * tick_ps_});
+        const Duration elapsed =
+            (s.slot == 0 ? v.slowdown : io_slowdown_).times(Duration{duration * tick_ps_});
         v.account.computation += elapsed;
         now += elapsed;
         break;
       }
-      case Code::leave: v.account.recorded -= Duration{duration * tick_ps_}; break;
+      case Code::leave:
+        v.account.recorded -= Duration{duration * tick_ps_};
+        break;
       case Code::send:
         through_adapter(lane.adapter_out, cost);
         dispatch(s.channel, {now + cost.flight, static_cast<Kind>(s.slot)});
@@ -307,17 +332,22 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
         wait_until(channels_.first_arrival(s.channel).time, Duration{0});
         break;
-      case Code::post: now += cost.before; [[fallthrough]];
+      case Code::post:
+        now += cost.before;
+        [[fallthrough]];
       case Code::listen: {
         Slot& slot = slots[s.slot];
         slot = {Slot::pending, ps_of(now), s.cost(), s.channel};
         if (channels_.has_arrival(s.channel))
           complete(slot, channels_.pop_arrival(s.channel));
         else
-          channels_.push_receive(s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), lane.slot_tag | s.slot});
+          channels_.push_receive(
+              s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), lane.slot_tag | s.slot});
         break;
       }
-      case Code::fill: slots[s.slot] = {s.channel == 0 ? 0 : Slot::in_file}; break;
+      case Code::fill:
+        slots[s.slot] = {s.channel == 0 ? 0 : Slot::in_file};
+        break;
       case Code::wait: {
         const Slot& slot = slots[s.slot];
         if (slot.arrival_ps < 0) [[unlikely]] {
@@ -353,7 +383,8 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         Accesses& a = accesses(v, s.channel);
         a.done = std::max(a.done, now + cost.flight);
         a.done_here = std::max(a.done_here, now + cost.transfer);
-        if (s.slot != no_slot) slots[s.slot] = {ps_of(now + cost.transfer), 0, network::CostTable::free, no_channel};
+        if (s.slot != no_slot)
+          slots[s.slot] = {ps_of(now + cost.transfer), 0, network::CostTable::free, no_channel};
         now += cost.busy;
         break;
       }
@@ -373,7 +404,10 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
 void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
   const auto free = std::ranges::find(v.strands, false, &Strand::active);
   const auto number = static_cast<std::uint32_t>(free - v.strands.begin());
-  if (number == most_strands) throw Error({.file = trace_.path(), .process = v.process, .problem = fmt::format("has {} collectives under way at once", most_strands)});
+  if (number == most_strands)
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .problem = fmt::format("has {} collectives under way at once", most_strands)});
   if (free == v.strands.end()) v.strands.emplace_back();
   Strand& strand = v.strands[number];
   static_cast<Lane&>(strand) = Lane{};
@@ -392,9 +426,10 @@ void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body
 /// Each as far as it goes; one whose predecessor on the communicator is under way has to wait for it.
 void Engine::run_strands(VirtualProcessor& v) {
   const auto has_predecessor = [&v](std::size_t i) {
-    return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i), [&](std::uint32_t earlier) {
-      return v.strands[earlier].communicator == v.strands[v.order[i]].communicator;
-    });
+    return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i),
+                       [&](std::uint32_t earlier) {
+                         return v.strands[earlier].communicator == v.strands[v.order[i]].communicator;
+                       });
   };
   for (std::size_t i = 0; i < v.order.size();) {
     Strand& strand = v.strands[v.order[i]];
@@ -453,10 +488,15 @@ bool Engine::refill(VirtualProcessor& v) {
   if (rewritten_ && w.rows > 0) rewritten_->calls(w.first_row, w.computations(), w.durations());
   done_calls_ += w.rows;
   if (v.main.now > time_limit)
-    throw Error({.file = trace_.path(), .process = v.process, .problem = "the simulated time leaves its range of 53 days"});
-  if (progress_) progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)), v.main.now);
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .problem = "the simulated time leaves its range of 53 days"});
+  if (progress_)
+    progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)),
+              v.main.now);
 
-  while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment) next_segment(v);
+  while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment)
+    next_segment(v);
   const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
   // Windows end where the chunks of the file do, so that none is decompressed twice.
   w.rows = static_cast<std::uint32_t>(std::min(left, windows_.rows() - v.next_row % windows_.rows()));
@@ -470,7 +510,8 @@ bool Engine::refill(VirtualProcessor& v) {
   trace_.calls(v.segment, v.next_row, w.signatures(), w.computations(), w.durations());
   v.next_row += w.rows;
   check_times(v);
-  for (std::size_t i = 0; i < w.rows; i++) v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
+  for (std::size_t i = 0; i < w.rows; i++)
+    v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
   v.account.calls += w.rows;
   return true;
 }
@@ -492,13 +533,15 @@ void Engine::end(VirtualProcessor& v) {
 /// The process ends here: what is left of its window was not replayed.
 void Engine::cut(VirtualProcessor& v) {
   const Window& w = v.window;
-  const std::uint32_t done = v.threads && !v.threads->inside.empty() ? v.threads->all[v.threads->inside.front()].row : v.row;
+  const std::uint32_t done =
+      v.threads && !v.threads->inside.empty() ? v.threads->all[v.threads->inside.front()].row : v.row;
   for (std::uint32_t i = done; i < w.rows; i++) {
     const bool has_begun = i == done && (v.threads || v.step != between_calls);
     v.account.recorded -= Duration{((has_begun ? 0 : w.computation[i]) + w.duration[i]) * tick_ps_};
     v.account.calls--;
   }
-  if (rewritten_ && done > 0) rewritten_->calls(w.first_row, w.computations().first(done), w.durations().first(done));
+  if (rewritten_ && done > 0)
+    rewritten_->calls(w.first_row, w.computations().first(done), w.durations().first(done));
   end(v);
 }
 
@@ -508,12 +551,13 @@ void Engine::check_times(const VirtualProcessor& v) const {
   const Window& w = v.window;
   for (std::size_t i = 0; i < w.rows; i++)
     if (!good(w.computation[i]) || !good(w.duration[i])) [[unlikely]]
-      throw Error({.file = trace_.path(),
-                   .process = v.process,
-                   .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
-                   .operation = std::string(info(v.program.ops[w.signature[i]]).name),
-                   .expected = "times from 0 to 13 days",
-                   .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
+      throw Error(
+          {.file = trace_.path(),
+           .process = v.process,
+           .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
+           .operation = std::string(info(v.program.ops[w.signature[i]]).name),
+           .expected = "times from 0 to 13 days",
+           .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
 }
 
 // --- the end ----------------------------------------------------------------------------------------------
@@ -551,7 +595,8 @@ Outcome Engine::outcome() {
     if (v.is_cut) o.cut_processes++;
     o.accounts.push_back(v.account);
     if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
-    if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown)) o.blocked.push_back(describe_block(v));
+    if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
+      o.blocked.push_back(describe_block(v));
   }
   o.unreceived_messages = channels_.unreceived();
   channels_.each_unreceived([&](const Envelope& e, std::int64_t n) {

@@ -26,9 +26,9 @@ namespace simreplay::engine {
 
 /// How this rank's part of the replay ended.
 struct Outcome {
-  std::vector<Account> accounts;        // of the processes from `first_process`
+  std::vector<Account> accounts;  // of the processes from `first_process`
   std::int32_t first_process = 0;
-  std::vector<std::string> blocked;     // one line per process that could not go on, at most 20 of this rank
+  std::vector<std::string> blocked;  // one line per process that could not go on, at most 20 of this rank
   std::int64_t blocked_processes = 0;
   std::int64_t cut_processes = 0;       // whose records end before MPI_Finalize
   std::string failure;                  // an error on this rank
@@ -42,7 +42,8 @@ class Engine final : private Directory {
   /// `rewritten` takes the predicted times of each call; may be null. `progress` hears the share of this
   /// rank's calls that is done and the simulated time, a few times a second.
   using Progress = std::function<void(double share, TimePoint now)>;
-  Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten, Progress progress);
+  Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
+         Progress progress);
 
   /// Collective. Throws nothing: errors are in the outcome.
   Outcome run();
@@ -56,8 +57,8 @@ class Engine final : private Directory {
   void add_skipped();
   void replay_ready();
   void run(VirtualProcessor& v);
-  bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps, std::uint32_t& step,
-                 std::uint32_t end, std::int64_t duration);
+  bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
+                 std::uint32_t& step, std::uint32_t end, std::int64_t duration);
   bool run_call(VirtualProcessor& v, std::uint16_t signature);
   Duration computation_before(VirtualProcessor& v, std::uint16_t signature);
   static void part_into_threads(VirtualProcessor& v);
@@ -109,7 +110,7 @@ class Engine final : private Directory {
   std::vector<VirtualProcessor> processors_;
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
-  std::vector<std::uint32_t> answer_channel_;            // of each channel, once it was needed
+  std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
   std::string failure_;
   std::uint64_t own_calls_ = 0, done_calls_ = 0;
 };

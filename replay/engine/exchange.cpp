@@ -36,7 +36,8 @@ Exchange::~Exchange() {
 }
 
 void Exchange::post(Incoming& in) {
-  MPI_Irecv(in.batch->data(), static_cast<int>(sizeof(Batch)), MPI_BYTE, MPI_ANY_SOURCE, batch_tag, comm_, &in.request);
+  MPI_Irecv(in.batch->data(), static_cast<int>(sizeof(Batch)), MPI_BYTE, MPI_ANY_SOURCE, batch_tag, comm_,
+            &in.request);
 }
 
 std::uint32_t Exchange::open(int rank, const Envelope& e) {
@@ -70,8 +71,8 @@ void Exchange::send(int rank) {
   Outgoing& out = outgoing_[static_cast<std::size_t>(rank)];
   if (!out.batch) return;
   in_flight_.push_back({MPI_REQUEST_NULL, std::move(out.batch)});
-  MPI_Isend(in_flight_.back().batch->data(), static_cast<int>(out.records * sizeof(Record)), MPI_BYTE, rank, batch_tag,
-            comm_, &in_flight_.back().request);
+  MPI_Isend(in_flight_.back().batch->data(), static_cast<int>(out.records * sizeof(Record)), MPI_BYTE, rank,
+            batch_tag, comm_, &in_flight_.back().request);
   out.records = 0;
   balance_++;
   open_ranks_.erase(std::ranges::find(open_ranks_, rank));
@@ -101,7 +102,8 @@ bool Exchange::receive() {
   if (in.request == MPI_REQUEST_NULL) return false;
   int done = 0;
   MPI_Status status;
-  MPI_Test(&in.request, &done, &status);  // in the order of posting, so that batches of one rank stay in order
+  MPI_Test(&in.request, &done,
+           &status);  // in the order of posting, so that batches of one rank stay in order
   if (!done) return false;
   int bytes = 0;
   MPI_Get_count(&status, MPI_BYTE, &bytes);

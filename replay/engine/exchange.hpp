@@ -14,8 +14,8 @@ namespace simreplay::engine {
 
 /// 16 bytes. Announced channels are followed by their envelope in a record of its own.
 struct Record {
-  std::uint32_t channel;   // number that the sender gave it; the top bit announces it
-  std::uint32_t kind;      // of the arrival
+  std::uint32_t channel;  // number that the sender gave it; the top bit announces it
+  std::uint32_t kind;     // of the arrival
   std::int64_t arrival_ps;
 };
 
@@ -30,7 +30,8 @@ class Exchange {
   std::uint32_t open(int rank, const Envelope& e);
   void put(std::uint32_t channel, Arrival arrival) {
     const Remote& r = remote_[channel];
-    append(r.rank, {r.number, static_cast<std::uint32_t>(arrival.kind), arrival.time.time_since_epoch().count()});
+    append(r.rank,
+           {r.number, static_cast<std::uint32_t>(arrival.kind), arrival.time.time_since_epoch().count()});
   }
   void flush();
 
@@ -41,7 +42,8 @@ class Exchange {
     std::uint32_t number;
     Envelope envelope;
   };
-  /// Calls announce(Announcement) and arrive(rank, number, Arrival) in the order in which the sender made them.
+  /// Calls announce(Announcement) and arrive(rank, number, Arrival) in the order in which the sender made
+  /// them.
   template <class Announce, class Arrive>
   void unpack(Announce&& announce, Arrive&& arrive) const;
 
@@ -112,7 +114,8 @@ void Exchange::unpack(Announce&& announce, Arrive&& arrive) const {
       __builtin_memcpy(&e, &received_[++i], sizeof e);
       announce(Announcement{received_from_, r.channel & ~announces, e});
     } else {
-      arrive(received_from_, r.channel, Arrival{TimePoint{Duration{r.arrival_ps}}, static_cast<Kind>(r.kind)});
+      arrive(received_from_, r.channel,
+             Arrival{TimePoint{Duration{r.arrival_ps}}, static_cast<Kind>(r.kind)});
     }
   }
 }

@@ -12,7 +12,8 @@ Group::Group(const trace::Members& members) : runs_(members.runs) {
 }
 
 std::int32_t Group::world_rank(int rank) const {
-  const auto run = static_cast<std::size_t>(std::ranges::upper_bound(first_rank_, rank) - first_rank_.begin()) - 1;
+  const auto run =
+      static_cast<std::size_t>(std::ranges::upper_bound(first_rank_, rank) - first_rank_.begin()) - 1;
   return runs_[run].first + (rank - first_rank_[run]) * runs_[run].stride;
 }
 

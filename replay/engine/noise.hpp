@@ -17,12 +17,14 @@ class Noise {
 
   bool is_on() const { return deviation_ != 0; }
 
-  /// Multiplies by 1 + deviation * x, x nearly normal: the sum of 12 uniform numbers (Irwin-Hall), within +-4.
+  /// Multiplies by 1 + deviation * x, x nearly normal: the sum of 12 uniform numbers (Irwin-Hall), within
+  /// +-4.
   Duration on(Duration d, std::int32_t process, std::uint64_t call) const {
     std::uint64_t state = seed_ * 0x9e3779b97f4a7c15ULL + (static_cast<std::uint64_t>(process) << 40) + call;
     std::int64_t sum = 0;
     for (int i = 0; i < 3; i++)
-      for (std::uint64_t bits = next(state), k = 0; k < 4; k++, bits >>= 16) sum += static_cast<std::int64_t>(bits & 0xffff);
+      for (std::uint64_t bits = next(state), k = 0; k < 4; k++, bits >>= 16)
+        sum += static_cast<std::int64_t>(bits & 0xffff);
     constexpr std::int64_t mean = 12 * 0xffff / 2, four = 4 * 0x10000;
     const std::int64_t x = sum - mean < -four ? -four : sum - mean > four ? four : sum - mean;  // in 1/65536
     const auto change = static_cast<Wide>(d.count()) * deviation_ * x / (Wide{one} * 0x10000);

@@ -43,10 +43,14 @@ Placement::Placement(const Machine& machine, std::int32_t processes) : speedup_(
 
 std::int32_t Placement::node(std::int32_t process) const {
   switch (scheme_) {
-    case Scheme::one_per_node: return process;
-    case Scheme::block: return process / per_node_;
-    case Scheme::cyclic: return process % nodes_;
-    case Scheme::listed: return listed_[static_cast<std::size_t>(process)];
+    case Scheme::one_per_node:
+      return process;
+    case Scheme::block:
+      return process / per_node_;
+    case Scheme::cyclic:
+      return process % nodes_;
+    case Scheme::listed:
+      return listed_[static_cast<std::size_t>(process)];
   }
   return process;
 }
@@ -63,7 +67,8 @@ void Placement::read_nodes(const std::string& file, std::int32_t processes) {
     for (const std::string& word : words) try {
         listed_.push_back(static_cast<std::int32_t>(parse_count(word)));
       } catch (const std::invalid_argument& e) {
-        throw Error({.file = file, .line = line, .expected = "a node number per process", .found = "'" + word + "'"});
+        throw Error(
+            {.file = file, .line = line, .expected = "a node number per process", .found = "'" + word + "'"});
       }
   });
   if (listed_.size() != static_cast<std::size_t>(processes))
@@ -75,13 +80,19 @@ void Placement::read_nodes(const std::string& file, std::int32_t processes) {
 void Placement::read_speedups(const std::string& file, std::int32_t processes) {
   read_lines(file, [&](std::int64_t line, const std::vector<std::string>& words) {
     const auto refuse = [&](const std::string& found) {
-      throw Error({.file = file, .line = line, .expected = "`process N SPEEDUP` or `node N SPEEDUP`", .found = found});
+      throw Error({.file = file,
+                   .line = line,
+                   .expected = "`process N SPEEDUP` or `node N SPEEDUP`",
+                   .found = found});
     };
-    if (words.size() != 3 || (words[0] != "process" && words[0] != "node")) refuse(fmt::format("'{}'", fmt::join(words, " ")));
+    if (words.size() != 3 || (words[0] != "process" && words[0] != "node"))
+      refuse(fmt::format("'{}'", fmt::join(words, " ")));
     try {
       const std::int64_t number = parse_count(words[1]);
-      if (words[0] == "process" && number >= processes) refuse(fmt::format("process {} of {}", number, processes));
-      (words[0] == "process" ? of_process_ : of_node_)[static_cast<std::int32_t>(number)] = parse_ratio(words[2]);
+      if (words[0] == "process" && number >= processes)
+        refuse(fmt::format("process {} of {}", number, processes));
+      (words[0] == "process" ? of_process_ : of_node_)[static_cast<std::int32_t>(number)] =
+          parse_ratio(words[2]);
     } catch (const std::invalid_argument& e) {
       throw Error({.file = file, .line = line, .problem = e.what()});
     }

@@ -16,7 +16,9 @@ class Placement {
   Placement(const Machine& machine, std::int32_t processes);
 
   std::int32_t node(std::int32_t process) const;
-  bool same_node(std::int32_t a, std::int32_t b) const { return scheme_ != Scheme::one_per_node && node(a) == node(b); }
+  bool same_node(std::int32_t a, std::int32_t b) const {
+    return scheme_ != Scheme::one_per_node && node(a) == node(b);
+  }
   /// Speed of its processor over the one that recorded.
   const Ratio& speedup(std::int32_t process) const;
 

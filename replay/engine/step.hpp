@@ -7,22 +7,22 @@
 namespace simreplay::engine {
 
 enum class Code : std::uint8_t {
-  advance,    // t += busy
-  elapse,     // t += the recorded duration of the call, as computation or (`slot`) as work on files
-  leave,      // the recorded duration of the call belongs to start-up or shutdown: left out
-  send,       // a message leaves for `channel`; its protocol stands in `slot`
-  take,       // wait for the next message of `channel` and receive it
-  hear,       // wait on `channel` for the word that a message was matched
-  look,       // wait for the next message of `channel`, leave it there
-  post,       // `slot` will receive the next message of `channel`; the prolog is paid now
-  listen,     // the same without the prolog
-  fill,       // `slot` is complete at once, or (`channel`) when the work on a file is done
-  wait,       // t += before; wait until `slot` is complete, then pay for its message
-  release,    // `slot` is given up
-  fork,       // the next steps, as many as the class of cost says, go on beside the process, after what was
-              // forked on communicator `channel` before; they complete `slot`
-  transfer,   // an access to window `channel` begins; it completes `slot`, if that is one
-  drain,      // wait for the accesses to window `channel`: until they are done, or (`slot`) at the origin
+  advance,   // t += busy
+  elapse,    // t += the recorded duration of the call, as computation or (`slot`) as work on files
+  leave,     // the recorded duration of the call belongs to start-up or shutdown: left out
+  send,      // a message leaves for `channel`; its protocol stands in `slot`
+  take,      // wait for the next message of `channel` and receive it
+  hear,      // wait on `channel` for the word that a message was matched
+  look,      // wait for the next message of `channel`, leave it there
+  post,      // `slot` will receive the next message of `channel`; the prolog is paid now
+  listen,    // the same without the prolog
+  fill,      // `slot` is complete at once, or (`channel`) when the work on a file is done
+  wait,      // t += before; wait until `slot` is complete, then pay for its message
+  release,   // `slot` is given up
+  fork,      // the next steps, as many as the class of cost says, go on beside the process, after what was
+             // forked on communicator `channel` before; they complete `slot`
+  transfer,  // an access to window `channel` begins; it completes `slot`, if that is one
+  drain,     // wait for the accesses to window `channel`: until they are done, or (`slot`) at the origin
 };
 
 constexpr std::uint32_t no_channel = ~std::uint32_t{0}, no_slot = ~std::uint32_t{0};

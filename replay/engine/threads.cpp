@@ -1,6 +1,6 @@
-// Processes whose threads call MPI at the same time. Their calls stand in the trace in the order in which they
-// ended. A call begins, here as there, after all calls that had ended when it began; beyond that the threads
-// run free of each other, so that one may answer what another waits for.
+// Processes whose threads call MPI at the same time. Their calls stand in the trace in the order in which
+// they ended. A call begins, here as there, after all calls that had ended when it began; beyond that the
+// threads run free of each other, so that one may answer what another waits for.
 
 #include <algorithm>
 
@@ -83,7 +83,8 @@ bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
   const std::uint16_t signature = v.window.signature[thread.row];
   const std::uint32_t end = v.program.first[signature + 1U];
   v.entered = thread.entered;
-  if (!run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row])) return false;
+  if (!run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row]))
+    return false;
   v.account.messages += v.program.messages[signature];
   v.window.duration[thread.row] = (thread.now - thread.entered).count();
   v.threads->leaves[thread.row] = thread.now;

@@ -12,12 +12,14 @@
 
 namespace simreplay::engine {
 
-/// A request of the process. An eager send is complete at once; others complete when their message or answer comes.
+/// A request of the process. An eager send is complete at once; others complete when their message or answer
+/// comes.
 struct Slot {
   static constexpr std::int64_t pending = -1;
   static constexpr std::int64_t in_file = -2;  // work on a file, which takes as long as the wait for it took
   std::int64_t arrival_ps = 0;
-  std::int64_t time_ps = 0;  // while pending: when it was posted; then: how long before the arrival the match was
+  std::int64_t time_ps =
+      0;  // while pending: when it was posted; then: how long before the arrival the match was
   std::uint32_t cost = 0;
   std::uint32_t channel = 0;
 };
@@ -76,7 +78,7 @@ constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 struct Thread : Lane {
   TimePoint began{}, entered{};
   std::uint32_t step = between_calls;
-  std::uint32_t row = 0;  // of its call
+  std::uint32_t row = 0;   // of its call
   bool is_inside = false;  // of a call that waits for something
   bool has_begun = false;
 };
@@ -90,14 +92,13 @@ struct Threads {
 };
 
 struct VirtualProcessor {
-
   std::int32_t process = 0;
   Lane main;
   TimePoint entered{};
-  bool queued = false;           // stands in the list of those that are ready
+  bool queued = false;  // stands in the list of those that are ready
   bool finished = false;
-  bool is_cut = false;           // the records end before MPI_Finalize
-  std::uint32_t row = 0;         // in the window
+  bool is_cut = false;    // the records end before MPI_Finalize
+  std::uint32_t row = 0;  // in the window
   std::uint32_t step = between_calls;
   Program program;
   std::vector<Slot> slots;
@@ -110,12 +111,12 @@ struct VirtualProcessor {
   Account account;
 
   trace::Segment segment;
-  std::uint64_t next_row = 0;      // in /calls: the first that is not in the window
+  std::uint64_t next_row = 0;  // in /calls: the first that is not in the window
   std::uint64_t next_segment = 0, end_segment = 0;
-  std::uint64_t first_call = 0;    // row of the process's first call
+  std::uint64_t first_call = 0;  // row of the process's first call
   trace::Overheads overhead_ps{};
   trace::Recording recorded = trace::Recording::message;  // how the call before was
-  Ratio slowdown;                // time here per recorded time of computation
+  Ratio slowdown;                                         // time here per recorded time of computation
 };
 
 }  // namespace simreplay::engine

@@ -68,7 +68,8 @@ Cost CostTable::access_cost(Access kind, std::int64_t bytes, const MessageCosts&
   const Duration latency = c.latency.at(bytes);
   const Cost request = send_cost(0, c, Protocol::eager), data = send_cost(bytes, c, Protocol::eager);
   Cost cost = kind == Access::get ? request : data;
-  const Duration back = kind == Access::put ? latency : latency + per_byte(c.per_byte, bytes, counted(bytes, machine_.model));
+  const Duration back =
+      kind == Access::put ? latency : latency + per_byte(c.per_byte, bytes, counted(bytes, machine_.model));
   cost.flight += back;
   cost.transfer = kind == Access::put ? cost.busy : cost.flight;
   return cost;
@@ -76,7 +77,8 @@ Cost CostTable::access_cost(Access kind, std::int64_t bytes, const MessageCosts&
 
 Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const {
   const std::int64_t n = counted(bytes, machine_.model);
-  const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes), epilog = c.send_epilog.at(bytes);
+  const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes),
+                 epilog = c.send_epilog.at(bytes);
   Cost cost;
   if (protocol == Protocol::rendezvous) {  // only the request leaves now
     cost.busy = prolog;
@@ -103,10 +105,13 @@ Cost CostTable::receive_cost(std::int64_t bytes, const MessageCosts& c) const {
   cost.busy = c.receive_epilog.at(bytes) + (loggops ? std::max(own, adapter) : own);
   cost.gap = c.gap.at(bytes) + adapter;
   cost.acknowledge = latency;
-  // The receiver answers, the sender sends: its overhead, its bytes, the way. It is free when the bytes have left.
-  const Duration leaves = c.send_prolog.at(bytes) + (loggops ? Duration{} : per_byte(c.send_per_byte, bytes, n));
+  // The receiver answers, the sender sends: its overhead, its bytes, the way. It is free when the bytes have
+  // left.
+  const Duration leaves =
+      c.send_prolog.at(bytes) + (loggops ? Duration{} : per_byte(c.send_per_byte, bytes, n));
   const Duration data_starts = answers + latency;
-  cost.released = data_starts + leaves + (loggops ? std::max(per_byte(c.send_per_byte, bytes, n), adapter) : adapter);
+  cost.released =
+      data_starts + leaves + (loggops ? std::max(per_byte(c.send_per_byte, bytes, n), adapter) : adapter);
   cost.transfer = data_starts + leaves + latency + per_byte(c.per_byte, bytes, n);
   return cost;
 }

@@ -22,15 +22,16 @@ enum class Protocol : std::uint8_t {
 enum class Access : std::uint8_t { put, get, update };
 
 /// Times of one step, in the terms of the interpreter. A send begins when process and adapter are free:
-///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;  arrival = start + flight
+///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;  arrival = start +
+///   flight
 /// a receive when the message is there too:
 ///   start = max(now + before, arrival, adapter free);  adapter free = start + gap;  now = start + busy
 struct Cost {
   Duration before{}, busy{}, flight{}, gap{};
   // After the match of a message that waits for its receive:
-  Duration transfer{};      // rendezvous: until the data has come; of a sender: until it knows
-  Duration acknowledge{};   // synchronous: until the sender knows
-  Duration released{};      // rendezvous: until the sender may go on
+  Duration transfer{};     // rendezvous: until the data has come; of a sender: until it knows
+  Duration acknowledge{};  // synchronous: until the sender knows
+  Duration released{};     // rendezvous: until the sender may go on
 };
 
 /// The costs in use, each stored once: a step holds the number of its class, so that the costs of a whole

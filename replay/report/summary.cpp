@@ -75,7 +75,8 @@ std::string cut(std::vector<std::string> lines, std::int64_t total) {
 }
 
 std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return whole == 0 ? "-"
+                    : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 /// The processes worth a row: all, or those that end first and last.
@@ -83,7 +84,8 @@ std::vector<std::size_t> shown(const std::vector<ProcessRow>& rows) {
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (rows.size() <= rows_shown) return order;
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return rows[a].end_ps > rows[b].end_ps; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return rows[a].end_ps > rows[b].end_ps; });
   order.erase(order.begin() + rows_shown / 2, order.end() - rows_shown / 2);
   std::ranges::sort(order);
   return order;
@@ -95,9 +97,11 @@ std::string table(const Summary& s) {
   const auto line = [&](const std::string& name, const ProcessRow& r, std::int64_t whole) {
     const auto time = [](std::int64_t ps) { return format_duration(Duration{ps}); };
     text += fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>11}\n", name, time(r.computation_ps),
-                        time(r.communication_ps), time(r.waiting_ps), time(r.end_ps), percent(r.computation_ps, whole));
+                        time(r.communication_ps), time(r.waiting_ps), time(r.end_ps),
+                        percent(r.computation_ps, whole));
   };
-  for (const std::size_t p : shown(s.processes)) line(std::to_string(p), s.processes[p], s.processes[p].end_ps);
+  for (const std::size_t p : shown(s.processes))
+    line(std::to_string(p), s.processes[p], s.processes[p].end_ps);
   ProcessRow total;
   for (const ProcessRow& r : s.processes) {
     total.computation_ps += r.computation_ps;
@@ -114,7 +118,8 @@ std::string table(const Summary& s) {
 std::string comparison(std::int64_t recorded, std::int64_t predicted) {
   if (recorded <= 0 || predicted <= 0) return "";
   const double ratio = static_cast<double>(recorded) / static_cast<double>(predicted);
-  return ratio >= 1 ? fmt::format("{:.3g} times as fast", ratio) : fmt::format("{:.3g} times as slow", 1 / ratio);
+  return ratio >= 1 ? fmt::format("{:.3g} times as fast", ratio)
+                    : fmt::format("{:.3g} times as slow", 1 / ratio);
 }
 
 }  // namespace
@@ -138,16 +143,19 @@ double Summary::efficiency() const {
   return whole > 0 ? computation / whole : 1;
 }
 
-Summary gather(const engine::Outcome& o, const std::string& trace_file, const trace::Facts& facts, MPI_Comm comm) {
+Summary gather(const engine::Outcome& o, const std::string& trace_file, const trace::Facts& facts,
+               MPI_Comm comm) {
   if (o.failed) {
-    const auto failures = gather_lines(o.failure.empty() ? std::vector<std::string>{} : std::vector{o.failure}, comm);
+    const auto failures =
+        gather_lines(o.failure.empty() ? std::vector<std::string>{} : std::vector{o.failure}, comm);
     fail(failures.empty() ? "a rank failed" : failures.front(), comm);
   }
   const std::int64_t blocked = sum_of(o.blocked_processes, comm), cut_off = sum_of(o.cut_processes, comm);
   const auto waiting = gather_lines(o.blocked, comm);
   if (blocked > 0 && cut_off == 0)
-    fail(fmt::format("{}: the replay cannot go on: {} of {} processes wait for messages that were never sent\n  {}",
-                     trace_file, blocked, facts.processes, cut(waiting, blocked)),
+    fail(fmt::format(
+             "{}: the replay cannot go on: {} of {} processes wait for messages that were never sent\n  {}",
+             trace_file, blocked, facts.processes, cut(waiting, blocked)),
          comm);
   Summary s;
   s.trace_file = trace_file;
@@ -158,19 +166,21 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
   for (const engine::Account& a : o.accounts) {
     calls += a.calls;
     messages += a.messages;
-    rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(), a.end.time_since_epoch().count(),
-                    a.recorded.count()});
+    rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(),
+                    a.end.time_since_epoch().count(), a.recorded.count()});
   }
   s.processes = gather_bytes(rows, comm);
   s.calls = sum_of(calls, comm);
   s.messages = sum_of(messages, comm);
   s.cut_processes = cut_off;
   if (cut_off > 0)
-    s.warnings.push_back(fmt::format("the records of {} of {} processes end before MPI_Finalize: this is the prediction up to "
-                                     "their last common point", cut_off, facts.processes));
+    s.warnings.push_back(
+        fmt::format("the records of {} of {} processes end before MPI_Finalize: this is the prediction up to "
+                    "their last common point",
+                    cut_off, facts.processes));
   if (blocked > 0)
-    s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}", blocked,
-                                     cut(waiting, blocked)));
+    s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}",
+                                     blocked, cut(waiting, blocked)));
   s.unreceived = sum_of(o.unreceived_messages, comm);
   const auto lines = gather_lines(o.unreceived, comm);
   if (s.unreceived > 0)
@@ -186,19 +196,23 @@ std::string to_text(const Summary& s) {
                       format_count(s.facts.processes), format_count(s.calls), format_count(s.messages));
   if (!s.facts.command.empty()) text += fmt::format("program     {}\n", s.facts.command);
   text += fmt::format("machine     {}\n", s.machine.name);
-  for (const auto& [key, value] : s.machine.settings) text += fmt::format("            {} = {}\n", key, value);
+  for (const auto& [key, value] : s.machine.settings)
+    text += fmt::format("            {} = {}\n", key, value);
   text += fmt::format("recorded    {}\n", format_duration(Duration{recorded}));
-  text += fmt::format("predicted   {}   {}\n", format_duration(Duration{predicted}), comparison(recorded, predicted));
+  text += fmt::format("predicted   {}   {}\n", format_duration(Duration{predicted}),
+                      comparison(recorded, predicted));
   text += fmt::format("efficiency  {:.1f} %\n", 100 * s.efficiency());
   if (!s.processes.empty()) {
     const auto slowest = std::ranges::max_element(s.processes, {}, &ProcessRow::end_ps) - s.processes.begin();
-    const auto busiest = std::ranges::max_element(s.processes, {}, &ProcessRow::computation_ps) - s.processes.begin();
+    const auto busiest =
+        std::ranges::max_element(s.processes, {}, &ProcessRow::computation_ps) - s.processes.begin();
     text += fmt::format("slowest     process {} ends last; process {} computes most\n", slowest, busiest);
   }
   text += "\n" + table(s) + "\n";
   for (const std::string& w : s.warnings) text += "warning: " + w + "\n";
   text += fmt::format("replayed in {:.3f} s on {} {}: {} calls/s\n", s.replay_seconds, s.ranks,
-                      s.ranks == 1 ? "rank" : "ranks", format_count(static_cast<std::int64_t>(s.calls_per_second())));
+                      s.ranks == 1 ? "rank" : "ranks",
+                      format_count(static_cast<std::int64_t>(s.calls_per_second())));
   return text;
 }
 

@@ -32,12 +32,15 @@ struct Summary {
   std::int64_t predicted_ps() const;
   std::int64_t recorded_ps() const;
   double efficiency() const;  // sum of computation / (processes * predicted time); 1 for an empty prediction
-  double calls_per_second() const { return replay_seconds > 0 ? static_cast<double>(calls) / replay_seconds : 0; }
+  double calls_per_second() const {
+    return replay_seconds > 0 ? static_cast<double>(calls) / replay_seconds : 0;
+  }
 };
 
 /// What the ranks have to say, brought to rank 0: the summary's rows and counts, or why there is none.
 /// Collective; throws SharedFailure where the replay failed or could not go on.
-Summary gather(const engine::Outcome& outcome, const std::string& trace_file, const trace::Facts& facts, MPI_Comm comm);
+Summary gather(const engine::Outcome& outcome, const std::string& trace_file, const trace::Facts& facts,
+               MPI_Comm comm);
 
 std::string to_text(const Summary& summary);
 std::string to_json(const Summary& summary);

@@ -15,9 +15,15 @@ constexpr std::int64_t ns = 1'000, us = 1'000'000;
 
 /// A = 100 ns, B = 10 ps/B, C = 20 ns, E = 30 ns, G = 5 ps/B, H = 40 ns, J = 500 ns, latency 1 us, speed 2.
 Machine full_machine() {
-  return machine({{"cpu.speedup", "2"},         {"send.prolog", "100ns"},    {"send.per-byte", "10ps/B"},
-                  {"send.epilog", "20ns"},      {"receive.prolog", "30ns"},  {"receive.per-byte", "5ps/B"},
-                  {"receive.epilog", "40ns"},   {"barrier.overhead", "500ns"}, {"network.latency", "1us"}});
+  return machine({{"cpu.speedup", "2"},
+                  {"send.prolog", "100ns"},
+                  {"send.per-byte", "10ps/B"},
+                  {"send.epilog", "20ns"},
+                  {"receive.prolog", "30ns"},
+                  {"receive.per-byte", "5ps/B"},
+                  {"receive.epilog", "40ns"},
+                  {"barrier.overhead", "500ns"},
+                  {"network.latency", "1us"}});
 }
 
 }  // namespace
@@ -75,7 +81,8 @@ TEST_CASE("tracing overhead leaves the computation, which never becomes negative
 TEST_CASE("barrier: the latest requester plus J, for four and for five processes") {
   for (const int n : {4, 5}) {
     SmallTrace t(n);
-    for (int p = 0; p < n; p++) t[p].compute((p == 2 ? 9 : p) * us).collective(Op::Barrier, 0).compute(2 * us);
+    for (int p = 0; p < n; p++)
+      t[p].compute((p == 2 ? 9 : p) * us).collective(Op::Barrier, 0).compute(2 * us);
     const Replayed r = replay(t, full_machine());
     for (int p = 0; p < n; p++) {
       const auto i = static_cast<std::size_t>(p);
@@ -105,7 +112,7 @@ TEST_CASE("non-blocking calls: a wait ends when its last message does") {
   t[2].isend(0, 100, 0).compute(1 * us).wait({0});
   const Replayed r = replay(t, full_machine());
   const std::int64_t from1 = 3 * us + 100 * ns + 2 * ns + 1 * us, from2 = 100 * ns + 1 * ns + 1 * us;
-  CHECK(r.end(1) == from1 - 1 * us + 20 * ns);   // an eager send is complete at its lib out
+  CHECK(r.end(1) == from1 - 1 * us + 20 * ns);  // an eager send is complete at its lib out
   CHECK(r.end(2) == from2 - 1 * us + 20 * ns + 500 * ns);
   const std::int64_t wait_in = 2 * 30 * ns + 1 * us;
   REQUIRE(wait_in < from1);
@@ -150,7 +157,10 @@ TEST_CASE("probe waits for a message and leaves it") {
 TEST_CASE("a failed test or probe costs nothing; what it does not find is waited for later") {
   SmallTrace t(2);
   t[0].compute(4 * us).send(1, 0);
-  t[1].irecv(0, 0, 0).call(Op::Test, {.flags = trace::nothing_found, .bytes = 100}).lasts(1 * us).call(Op::Test, {}, {0});
+  t[1].irecv(0, 0, 0)
+      .call(Op::Test, {.flags = trace::nothing_found, .bytes = 100})
+      .lasts(1 * us)
+      .call(Op::Test, {}, {0});
   const Replayed r = replay(t, machine({}));
   CHECK(r.end(1) == 4 * us);
   CHECK(r.waiting(1) == 4 * us);
@@ -160,7 +170,9 @@ TEST_CASE("MPI_PROC_NULL, cancelled requests and messages to oneself") {
   SmallTrace t(2);
   t[0].send(-1, 100).receive(-1, 0).isend(-1, 5, 0).irecv(-1, 5, 1).wait({0, 1});
   t[0].irecv(0, 8, 0, 3).isend(0, 8, 1, 3).wait({1, 0});
-  t[0].call(Op::Irecv, {.flags = trace::cancelled, .peer = 1, .tag = 9, .request = 0}).call(Op::Cancel, {}, {0}).wait({0});
+  t[0].call(Op::Irecv, {.flags = trace::cancelled, .peer = 1, .tag = 9, .request = 0})
+      .call(Op::Cancel, {}, {0})
+      .wait({0});
   t[0].irecv(1, 4, 0, 9).wait({0});
   t[1].send(0, 4, 9);
   const Replayed r = replay(t, machine({{"network.latency", "1us"}}));
@@ -191,26 +203,31 @@ TEST_CASE("MPI_Init and MPI_Finalize are left out of both times, computation bef
 TEST_CASE("broadcast and reduction on a binomial tree of four") {
   SmallTrace t(4);
   for (int p = 0; p < 4; p++) t[p].collective(Op::Bcast, 1000, 1);
-  const Machine m = machine({{"send.prolog", "100ns"}, {"send.per-byte", "1ps/B"}, {"network.latency", "1us"},
-                             {"collectives.bcast", "binomial"}, {"collectives.reduce", "binomial"}});
+  const Machine m = machine({{"send.prolog", "100ns"},
+                             {"send.per-byte", "1ps/B"},
+                             {"network.latency", "1us"},
+                             {"collectives.bcast", "binomial"},
+                             {"collectives.reduce", "binomial"}});
   Replayed r = replay(t, m);
   const std::int64_t send = 100 * ns + 1 * ns, way = 1 * us;
-  CHECK(r.end(1) == 2 * send);                           // root: to v = 1, then v = 2
-  CHECK(r.end(2) == send + way + send);                  // v = 1: hears the root, serves v = 3
-  CHECK(r.end(3) == 2 * send + way);                     // v = 2
-  CHECK(r.end(0) == send + way + send + way);            // v = 3
+  CHECK(r.end(1) == 2 * send);                 // root: to v = 1, then v = 2
+  CHECK(r.end(2) == send + way + send);        // v = 1: hears the root, serves v = 3
+  CHECK(r.end(3) == 2 * send + way);           // v = 2
+  CHECK(r.end(0) == send + way + send + way);  // v = 3
 
   SmallTrace u(4);
   for (int p = 0; p < 4; p++) u[p].collective(Op::Reduce, 1000, 1);
   r = replay(u, m);
-  CHECK(r.end(2) == send);                               // v = 1 tells the root
-  CHECK(r.end(0) == send);                               // v = 3 tells v = 2
-  CHECK(r.end(3) == send + way + send);                  // v = 2 hears it, tells the root
+  CHECK(r.end(2) == send);               // v = 1 tells the root
+  CHECK(r.end(0) == send);               // v = 3 tells v = 2
+  CHECK(r.end(3) == send + way + send);  // v = 2 hears it, tells the root
   CHECK(r.end(1) == send + way + send + way);
 }
 
 TEST_CASE("allreduce by recursive doubling, three and four processes") {
-  const Machine m = machine({{"send.prolog", "100ns"}, {"network.latency", "1us"}, {"collectives.allreduce", "recursive-doubling"}});
+  const Machine m = machine({{"send.prolog", "100ns"},
+                             {"network.latency", "1us"},
+                             {"collectives.allreduce", "recursive-doubling"}});
   for (const int n : {3, 4}) {
     SmallTrace t(n);
     for (int p = 0; p < n; p++) t[p].collective(Op::Allreduce, 8);
@@ -219,7 +236,8 @@ TEST_CASE("allreduce by recursive doubling, three and four processes") {
     if (n == 4) {
       for (std::size_t p = 0; p < 4; p++) CHECK(r.end(p) == 2 * hop);
     } else {
-      // 0 hands its value to 1, which exchanges with 2 (whose message is there already) and hands the result back
+      // 0 hands its value to 1, which exchanges with 2 (whose message is there already) and hands the result
+      // back
       CHECK(r.end(1) == hop + 100 * ns + 100 * ns);
       CHECK(r.end(2) == hop + hop);
       CHECK(r.end(0) == r.end(1) + 1 * us);
@@ -232,7 +250,8 @@ TEST_CASE("alltoallv moves what its lists say") {
   t[0].collective(Op::Alltoallv, 30, -1, {0, 10, 20, 0, 100, 200});
   t[1].collective(Op::Alltoallv, 100, -1, {100, 0, 0, 10, 0, 0});
   t[2].collective(Op::Alltoallv, 200, -1, {200, 0, 0, 20, 0, 0});
-  const Replayed r = replay(t, machine({{"receive.per-byte", "1ns/B"}, {"collectives.alltoallv", "pairwise"}}));
+  const Replayed r =
+      replay(t, machine({{"receive.per-byte", "1ns/B"}, {"collectives.alltoallv", "pairwise"}}));
   REQUIRE(r.failure.empty());
   CHECK(r.end(0) == 300 * ns);
   CHECK(r.end(1) == 10 * ns);
@@ -240,14 +259,18 @@ TEST_CASE("alltoallv moves what its lists say") {
 }
 
 TEST_CASE("every collective on one to eight processes ends, and nobody is left with a message") {
-  struct Case { Op op; bool rooted; int items; };  // items per member, at every member or (negative) at the root
+  struct Case {
+    Op op;
+    bool rooted;
+    int items;
+  };  // items per member, at every member or (negative) at the root
   const std::vector<Case> cases{
-      {Op::Barrier, false, 0},        {Op::Bcast, true, 0},          {Op::Gather, true, 0},
-      {Op::Gatherv, true, -1},        {Op::Scatter, true, 0},        {Op::Scatterv, true, -1},
-      {Op::Allgather, false, 0},      {Op::Allgatherv, false, 1},    {Op::Alltoall, false, 0},
-      {Op::Alltoallv, false, 2},      {Op::Alltoallw, false, 2},     {Op::Reduce, true, 0},
-      {Op::Allreduce, false, 0},      {Op::Reduce_scatter, false, 1}, {Op::Reduce_scatter_block, false, 0},
-      {Op::Scan, false, 0},           {Op::Exscan, false, 0},        {Op::Comm_dup, false, 0}};
+      {Op::Barrier, false, 0},   {Op::Bcast, true, 0},           {Op::Gather, true, 0},
+      {Op::Gatherv, true, -1},   {Op::Scatter, true, 0},         {Op::Scatterv, true, -1},
+      {Op::Allgather, false, 0}, {Op::Allgatherv, false, 1},     {Op::Alltoall, false, 0},
+      {Op::Alltoallv, false, 2}, {Op::Alltoallw, false, 2},      {Op::Reduce, true, 0},
+      {Op::Allreduce, false, 0}, {Op::Reduce_scatter, false, 1}, {Op::Reduce_scatter_block, false, 0},
+      {Op::Scan, false, 0},      {Op::Exscan, false, 0},         {Op::Comm_dup, false, 0}};
   const Machine m = machine({{"network.latency", "1us"}, {"send.per-byte", "1ns/B"}});
   for (const int n : {1, 2, 3, 5, 8})
     for (const Case& c : cases) {
@@ -255,7 +278,8 @@ TEST_CASE("every collective on one to eight processes ends, and nobody is left w
       const int root = n - 1;
       for (int p = 0; p < n; p++) {
         const int each = c.items < 0 ? (p == root ? 1 : 0) : c.items;
-        t[p].collective(c.op, 16, c.rooted ? root : -1, std::vector<std::int64_t>(static_cast<std::size_t>(each * n), 16));
+        t[p].collective(c.op, 16, c.rooted ? root : -1,
+                        std::vector<std::int64_t>(static_cast<std::size_t>(each * n), 16));
       }
       INFO(info(c.op).name << " on " << n);
       const Replayed r = replay(t, m);
@@ -267,13 +291,22 @@ TEST_CASE("every collective on one to eight processes ends, and nobody is left w
 TEST_CASE("faster in every parameter is never slower") {
   SmallTrace t(5);
   for (int p = 0; p < 5; p++) {
-    t[p].compute((p * 37 % 11) * us).irecv((p + 4) % 5, 300, 0).isend((p + 1) % 5, 300, 1).compute(300 * ns).wait({0, 1});
+    t[p].compute((p * 37 % 11) * us)
+        .irecv((p + 4) % 5, 300, 0)
+        .isend((p + 1) % 5, 300, 1)
+        .compute(300 * ns)
+        .wait({0, 1});
     t[p].collective(Op::Allreduce, 8).compute(p * 100 * ns).collective(Op::Barrier, 0);
   }
   const Replayed slow = replay(t, full_machine());
-  const Replayed fast = replay(t, machine({{"cpu.speedup", "3"},        {"send.prolog", "90ns"},    {"send.per-byte", "7ps/B"},
-                                           {"send.epilog", "19ns"},     {"receive.prolog", "20ns"}, {"receive.per-byte", "5ps/B"},
-                                           {"receive.epilog", "39ns"},  {"barrier.overhead", "400ns"},
+  const Replayed fast = replay(t, machine({{"cpu.speedup", "3"},
+                                           {"send.prolog", "90ns"},
+                                           {"send.per-byte", "7ps/B"},
+                                           {"send.epilog", "19ns"},
+                                           {"receive.prolog", "20ns"},
+                                           {"receive.per-byte", "5ps/B"},
+                                           {"receive.epilog", "39ns"},
+                                           {"barrier.overhead", "400ns"},
                                            {"network.latency", "0.9us"}}));
   for (std::size_t p = 0; p < 5; p++) CHECK(fast.end(p) < slow.end(p));
   const Replayed free = replay(t, machine({{"cpu.speedup", "1e9"}}));
@@ -313,9 +346,10 @@ TEST_CASE("a replay that cannot go on names each process, its call and what it w
   t[2].send(-1, 0);
   const Replayed r = replay(t, machine({}));
   CHECK(r.failure.find("2 of 3 processes wait for messages that were never sent") != std::string::npos);
-  CHECK(r.failure.find("process 0, call 1 (MPI_Recv): expected a message from process 1 with tag 4 on communicator 0, found none") !=
+  CHECK(r.failure.find("process 0, call 1 (MPI_Recv): expected a message from process 1 with tag 4 on "
+                       "communicator 0, found none") != std::string::npos);
+  CHECK(r.failure.find("process 1, call 1 (MPI_Recv): expected a message from process 0 with tag 5") !=
         std::string::npos);
-  CHECK(r.failure.find("process 1, call 1 (MPI_Recv): expected a message from process 0 with tag 5") != std::string::npos);
 }
 
 TEST_CASE("a trace that was cut short is replayed up to its last common point") {
@@ -352,6 +386,7 @@ TEST_CASE("an error inside one process's trace ends all ranks with one message")
 TEST_CASE("an unknown algorithm is refused with the valid ones") {
   SmallTrace t(1);
   CHECK_THROWS_WITH(replay(t, machine({{"collectives.barrier", "oak"}})),
-                    Catch::Matchers::ContainsSubstring("expected an algorithm of MPI_Barrier (patent, dissemination, openmpi, linear, "
-                                                       "double-ring, recursive-doubling, bruck, two-proc, tree), found 'oak'"));
+                    Catch::Matchers::ContainsSubstring(
+                        "expected an algorithm of MPI_Barrier (patent, dissemination, openmpi, linear, "
+                        "double-ring, recursive-doubling, bruck, two-proc, tree), found 'oak'"));
 }

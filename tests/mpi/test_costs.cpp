@@ -16,9 +16,9 @@ constexpr std::int64_t ns = 1'000, us = 1'000'000;
 
 /// L = 2 us, o = 300 ns, g = 700 ns, G = 2 ps/B, O = 1 ps/B, S = 1000 B.
 std::vector<std::pair<std::string, std::string>> loggops() {
-  return {{"network.model", "loggops"},  {"network.latency", "2us"},          {"send.prolog", "300ns"},
-          {"receive.epilog", "300ns"},   {"send.per-byte", "1ps/B"},          {"receive.per-byte", "1ps/B"},
-          {"network.gap", "700ns"},      {"network.gap-per-byte", "2ps/B"},   {"network.eager-limit", "1000"}};
+  return {{"network.model", "loggops"}, {"network.latency", "2us"},        {"send.prolog", "300ns"},
+          {"receive.epilog", "300ns"},  {"send.per-byte", "1ps/B"},        {"receive.per-byte", "1ps/B"},
+          {"network.gap", "700ns"},     {"network.gap-per-byte", "2ps/B"}, {"network.eager-limit", "1000"}};
 }
 
 /// A file that all ranks of the test can read while it lives.
@@ -47,7 +47,7 @@ TEST_CASE("LogGOPS: one message takes o + L + (s-1)max(O,G) + o") {
   t[0].send(1, 501);
   t[1].receive(0, 501);
   const Replayed r = replay(t, machine(loggops()));
-  CHECK(r.end(0) == 300 * ns + 500);                                // o + (s-1)O
+  CHECK(r.end(0) == 300 * ns + 500);  // o + (s-1)O
   CHECK(r.end(1) == 300 * ns + 2 * us + 300 * ns + 500 * 2);
 }
 
@@ -73,7 +73,7 @@ TEST_CASE("rendezvous: request, answer and data; the sender is free when its byt
     const std::int64_t o = 300 * ns, latency = 2 * us, match = std::max(o + latency, late);
     CHECK(r.end(0) == match + o + latency + o + 5000 * 2);
     CHECK(r.end(1) == match + o + latency + o + latency + 5000 * 2 + o);
-    CHECK(r.waiting(0) == match - o);                     // until the receive has matched
+    CHECK(r.waiting(0) == match - o);  // until the receive has matched
     CHECK(r.waiting(1) == std::max<std::int64_t>(0, o + latency - late));
   }
 }
@@ -98,7 +98,8 @@ TEST_CASE("eager up to the limit, rendezvous above it: a ring of blocking sends 
       CHECK(r.failure.empty());
     } else {
       CHECK(r.failure.find("4 of 4 processes wait") != std::string::npos);
-      CHECK(r.failure.find("process 0, call 1 (MPI_Send): expected process 1 to receive its message with tag 3") !=
+      CHECK(r.failure.find(
+                "process 0, call 1 (MPI_Send): expected process 1 to receive its message with tag 3") !=
             std::string::npos);
     }
   }
@@ -115,10 +116,12 @@ TEST_CASE("exchanges of large messages cross") {
 
 TEST_CASE("a synchronous send ends when its receive has matched, a small one too") {
   SmallTrace t(2);
-  t[0].call(Op::Ssend, {.peer = 1, .bytes = 1}).call(Op::Issend, {.peer = 1, .request = 0, .bytes = 1}).wait({0});
+  t[0].call(Op::Ssend, {.peer = 1, .bytes = 1})
+      .call(Op::Issend, {.peer = 1, .request = 0, .bytes = 1})
+      .wait({0});
   t[1].compute(1000 * us).receive(0, 1).compute(1000 * us).receive(0, 1);
   const Replayed r = replay(t, machine({{"network.latency", "2us"}}));
-  CHECK(r.rows[0].communication_ps == 4 * us);          // two words on their way back
+  CHECK(r.rows[0].communication_ps == 4 * us);  // two words on their way back
   CHECK(r.waiting(0) == 2000 * us - 2 * us);
   CHECK(r.end(0) == 2000 * us + 2 * us);
 }
@@ -127,8 +130,8 @@ TEST_CASE("every collective with rendezvous messages ends on one to seven proces
   auto settings = loggops();
   settings.push_back({"network.eager-limit", "0"});
   for (const int n : {1, 2, 3, 4, 7})
-    for (const Op op : {Op::Barrier, Op::Bcast, Op::Gather, Op::Scatter, Op::Allgather, Op::Alltoall, Op::Reduce,
-                        Op::Allreduce, Op::Reduce_scatter_block, Op::Scan}) {
+    for (const Op op : {Op::Barrier, Op::Bcast, Op::Gather, Op::Scatter, Op::Allgather, Op::Alltoall,
+                        Op::Reduce, Op::Allreduce, Op::Reduce_scatter_block, Op::Scan}) {
       SmallTrace t(n);
       for (int p = 0; p < n; p++) t[p].collective(op, 64, info(op).rooted ? n / 2 : -1);
       INFO(info(op).name << " on " << n);
@@ -160,8 +163,9 @@ TEST_CASE("within a node other costs apply; placement says who is where") {
   CHECK(r.end(1) == 10 * us);
   CHECK(r.end(2) == 10 * us);
   const SharedFile short_list("0 1 1\n");
-  CHECK_THROWS_WITH(replay(t, machine(settings(short_list.name()))),
-                    Catch::Matchers::ContainsSubstring("expected a node number for each of 4 processes, found 3 numbers"));
+  CHECK_THROWS_WITH(
+      replay(t, machine(settings(short_list.name()))),
+      Catch::Matchers::ContainsSubstring("expected a node number for each of 4 processes, found 3 numbers"));
 }
 
 TEST_CASE("speeds of single processes and nodes") {
@@ -174,7 +178,8 @@ TEST_CASE("speeds of single processes and nodes") {
   CHECK(r.end(2) == 6 * us);
   const SharedFile bad("process 3 2\n");
   CHECK_THROWS_WITH(replay(t, machine({{"cpu.speedups", bad.name()}})),
-                    Catch::Matchers::ContainsSubstring(":1: expected `process N SPEEDUP` or `node N SPEEDUP`, found process 3 of 3"));
+                    Catch::Matchers::ContainsSubstring(
+                        ":1: expected `process N SPEEDUP` or `node N SPEEDUP`, found process 3 of 3"));
 }
 
 TEST_CASE("costs by size: each holds from its size on") {

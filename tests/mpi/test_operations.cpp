@@ -13,7 +13,10 @@ constexpr std::int64_t a = 100 * ns, h = 40 * ns, l = 1 * us, j = 500 * ns;
 
 /// A = 100 ns, H = 40 ns, latency 1 us, J = 500 ns, and what `more` says.
 Machine simple(std::vector<std::pair<std::string, std::string>> more = {}) {
-  more.insert(more.end(), {{"send.prolog", "100ns"}, {"receive.epilog", "40ns"}, {"network.latency", "1us"}, {"barrier.overhead", "500ns"}});
+  more.insert(more.end(), {{"send.prolog", "100ns"},
+                           {"receive.epilog", "40ns"},
+                           {"network.latency", "1us"},
+                           {"barrier.overhead", "500ns"}});
   return machine(more);
 }
 
@@ -34,7 +37,9 @@ trace::Signature in(std::int32_t communicator, int peer = -1, std::int64_t bytes
 }
 
 trace::Signature of_thread(int thread, int overlaps, int peer) {
-  return {.thread = static_cast<std::uint16_t>(thread), .overlaps = static_cast<std::uint16_t>(overlaps), .peer = peer};
+  return {.thread = static_cast<std::uint16_t>(thread),
+          .overlaps = static_cast<std::uint16_t>(overlaps),
+          .peer = peer};
 }
 
 void check_same_ends(const SmallTrace& one, const SmallTrace& other, const Machine& m, int processes) {
@@ -54,7 +59,9 @@ TEST_CASE("each start of a persistent request is the send or receive that it sta
   for (int step = 0; step < 3; step++)
     for (int p = 0; p < 2; p++) {
       persistent[p].compute((3 * p + step) * us);
-      persistent[p].call(Op::Startall, {}, start(starts_receive, 1 - p, 5000, 0) + start(starts_send, 1 - p, 5000, 1)).wait({0, 1});
+      persistent[p]
+          .call(Op::Startall, {}, start(starts_receive, 1 - p, 5000, 0) + start(starts_send, 1 - p, 5000, 1))
+          .wait({0, 1});
       plain[p].compute((3 * p + step) * us).irecv(1 - p, 5000, 0).isend(1 - p, 5000, 1).wait({0, 1});
     }
   check_same_ends(persistent, plain, simple({{"network.per-byte", "10ps/B"}}), 2);
@@ -88,8 +95,14 @@ TEST_CASE("collectives that are under way at once on a communicator follow each 
   SmallTrace one(2), two(2);
   const std::int32_t other = two.communicator({0, 1});
   for (int p = 0; p < 2; p++) {
-    one[p].call(Op::Iallreduce, {.request = 0, .bytes = 8}).call(Op::Iallreduce, {.request = 1, .bytes = 8}).wait({1, 0});
-    two[p].call(Op::Iallreduce, {.request = 0, .bytes = 8}).call(Op::Iallreduce, {.communicator = other, .request = 1, .bytes = 8}).wait({1, 0});
+    one[p]
+        .call(Op::Iallreduce, {.request = 0, .bytes = 8})
+        .call(Op::Iallreduce, {.request = 1, .bytes = 8})
+        .wait({1, 0});
+    two[p]
+        .call(Op::Iallreduce, {.request = 0, .bytes = 8})
+        .call(Op::Iallreduce, {.communicator = other, .request = 1, .bytes = 8})
+        .wait({1, 0});
   }
   const std::int64_t round = a + l + h;
   CHECK(replay(one, simple()).end(0) == 2 * round);
@@ -103,7 +116,8 @@ TEST_CASE("neighbours: all receives are posted, then all messages leave") {
     t[p].compute(p * us).call(Op::Neighbor_alltoall, {.bytes = 0}, {2, right, 0, left, 0, right, 0, left, 0});
   }
   const Replayed r = replay(t, simple());
-  // Process 2 starts last: its messages arrive at 2 us + A + L and 2 us + 2 A + L; the order is that of the lists.
+  // Process 2 starts last: its messages arrive at 2 us + A + L and 2 us + 2 A + L; the order is that of the
+  // lists.
   CHECK(r.end(0) == 2 * us + a + l + 2 * h - h);
   CHECK(r.end(1) == 2 * us + 2 * a + l + 2 * h);
   CHECK(r.unreceived == 0);
@@ -125,7 +139,9 @@ TEST_CASE("an epoch begins with a message of the target and ends with one of the
   SmallTrace t(2);
   const std::int32_t window = t.communicator({0, 1});
   t[0].compute(3 * us).call(Op::Win_post, in(window), {1}).call(Op::Win_wait, in(window), {1});
-  t[1].call(Op::Win_start, in(window), {0}).call(Op::Get, in(window, 0, 0)).call(Op::Win_complete, in(window), {0});
+  t[1].call(Op::Win_start, in(window), {0})
+      .call(Op::Get, in(window, 0, 0))
+      .call(Op::Win_complete, in(window), {0});
   const Replayed r = replay(t, simple());
   const std::int64_t begun = 3 * us + a + l + h, got = begun + a + 2 * l;
   CHECK(r.end(1) == got + a);
@@ -135,7 +151,9 @@ TEST_CASE("an epoch begins with a message of the target and ends with one of the
 TEST_CASE("a flush is a round trip of the origin, and requests of accesses complete by themselves") {
   SmallTrace t(2);
   const std::int32_t window = t.communicator({0, 1});
-  t[0].call(Op::Win_lock, in(window, 1)).call(Op::Put, in(window, 1, 0)).call(Op::Win_flush_local, in(window, 1));
+  t[0].call(Op::Win_lock, in(window, 1))
+      .call(Op::Put, in(window, 1, 0))
+      .call(Op::Win_flush_local, in(window, 1));
   t[0].call(Op::Win_unlock, in(window, 1));
   t[1].call(Op::Rget, {.communicator = window, .peer = 0, .request = 0, .bytes = 0}).wait({0});
   const Replayed r = replay(t, simple());
@@ -146,7 +164,11 @@ TEST_CASE("a flush is a round trip of the origin, and requests of accesses compl
 TEST_CASE("files take their recorded time, by their own speed") {
   SmallTrace t(1);
   t[0].call(Op::File_write_at, {.bytes = 100}).lasts(8 * us);
-  t[0].call(Op::File_iread_at, {.request = 0, .bytes = 100}).lasts(2 * us).compute(4 * us).wait({0}).lasts(6 * us);
+  t[0].call(Op::File_iread_at, {.request = 0, .bytes = 100})
+      .lasts(2 * us)
+      .compute(4 * us)
+      .wait({0})
+      .lasts(6 * us);
   const Replayed r = replay(t, machine({{"io.speedup", "2"}, {"cpu.speedup", "4"}}));
   CHECK(r.end(0) == 4 * us + 1 * us + 1 * us + 3 * us);
 }
@@ -168,7 +190,10 @@ TEST_CASE("between two groups: the root sends to the first of the other group, w
 TEST_CASE("threads: one may send what leads to the answer that another waits for") {
   SmallTrace t(2);
   // The receive of thread 0 ended first, but thread 1 began its send before.
-  t[0].call(Op::Recv, of_thread(0, 0, 1)).compute(2 * us).call(Op::Send, of_thread(1, 1, 1)).call(Op::Send, of_thread(1, 0, 1));
+  t[0].call(Op::Recv, of_thread(0, 0, 1))
+      .compute(2 * us)
+      .call(Op::Send, of_thread(1, 1, 1))
+      .call(Op::Send, of_thread(1, 0, 1));
   t[1].receive(0, 0).send(0, 0).receive(0, 0);
   const Replayed r = replay(t, simple());
   REQUIRE(r.failure.empty());
@@ -179,7 +204,7 @@ TEST_CASE("threads: one may send what leads to the answer that another waits for
 
 TEST_CASE("messages that were under way when recording began") {
   SmallTrace t(2);
-  t[0].send(1, 5000).send(1, 5000);  // the receive of the first was not recorded
+  t[0].send(1, 5000).send(1, 5000);        // the receive of the first was not recorded
   t[1].receive(0, 5000).receive(0, 0, 7);  // nor the send of the second
   t.skipped({.source = 0, .destination = 1, .communicator = 0, .tag = 0, .messages = -1});
   t.skipped({.source = 0, .destination = 1, .communicator = 0, .tag = 7, .messages = 1});

@@ -42,8 +42,8 @@ void write(const simtrace::Job& job, const std::string& path, MPI_Comm comm, con
   for (const trace::Part& part : parts) {
     writer.begin_process(part.process);
     run_process(job, encoder, part.process);
-    writer.end_process(
-        {.record = part.process % 3 != 0 ? trace::Record::complete : trace::Record::cut, .host = "host" + std::to_string(part.process % 5)});
+    writer.end_process({.record = part.process % 3 != 0 ? trace::Record::complete : trace::Record::cut,
+                        .host = "host" + std::to_string(part.process % 5)});
   }
   writer.commit(rank == 0 ? communicators_of(job) : std::vector<trace::Members>{});
 }

@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   std::vector<int> out(8, rank + 1), in(8, 0);
   MPI_File file;
-  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
   MPI_File_write_at(file, rank * 32, out.data(), 8, MPI_INT, MPI_STATUS_IGNORE);
   MPI_File_sync(file);
   MPI_File_read_at_all(file, (1 - rank) * 32, in.data(), 8, MPI_INT, MPI_STATUS_IGNORE);

@@ -45,16 +45,17 @@ void graph(MPI_Comm world) {
 void distributed_graph(MPI_Comm world) {
   const int to[2] = {(rank + 2) % 4, (rank + 1) % 4}, from[2] = {(rank + 2) % 4, (rank + 3) % 4};
   MPI_Comm comm;
-  MPI_Dist_graph_create_adjacent(world, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+  MPI_Dist_graph_create_adjacent(world, 2, from, MPI_UNWEIGHTED, 2, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &comm);
   std::array<int, 2> sent{rank + 1, 1}, received{from[0] + 1, 1}, places{0, 8};
   std::array<MPI_Aint, 2> byte_places{0, 32};
   std::array<MPI_Datatype, 2> types{MPI_INT, MPI_INT};
   std::vector<int> out(16, rank), in(16, 0);
-  MPI_Neighbor_alltoallv(out.data(), sent.data(), places.data(), MPI_INT, in.data(), received.data(), places.data(), MPI_INT,
-                         comm);
+  MPI_Neighbor_alltoallv(out.data(), sent.data(), places.data(), MPI_INT, in.data(), received.data(),
+                         places.data(), MPI_INT, comm);
   const int first = sum(in);
-  MPI_Neighbor_alltoallw(out.data(), sent.data(), byte_places.data(), types.data(), in.data(), received.data(),
-                         byte_places.data(), types.data(), comm);
+  MPI_Neighbor_alltoallw(out.data(), sent.data(), byte_places.data(), types.data(), in.data(),
+                         received.data(), byte_places.data(), types.data(), comm);
   report("distributed graph %d %d", first, sum(in));
   MPI_Comm_free(&comm);
 }

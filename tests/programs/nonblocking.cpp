@@ -1,5 +1,5 @@
-// Non-blocking collectives on 4 processes: each once, several under way at once and beside messages, in place,
-// and communicators that are made meanwhile.
+// Non-blocking collectives on 4 processes: each once, several under way at once and beside messages, in
+// place, and communicators that are made meanwhile.
 
 #include <mpi.h>
 
@@ -16,7 +16,8 @@ MPI_Comm world = MPI_COMM_NULL;
 void finish(MPI_Request& request) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
 
 void each() {
-  std::vector<int> out(8, rank + 1), in(8, 0), counts(4, 2), places{0, 2, 4, 6}, bytes(4, 8), byte_places{0, 8, 16, 24};
+  std::vector<int> out(8, rank + 1), in(8, 0), counts(4, 2), places{0, 2, 4, 6}, bytes(4, 8),
+      byte_places{0, 8, 16, 24};
   std::vector<MPI_Datatype> types(4, MPI_INT);
   MPI_Request r;
   int* const o = out.data();
@@ -30,10 +31,12 @@ void each() {
   MPI_Iallgather(o, 2, MPI_INT, i, 2, MPI_INT, world, &r), finish(r);
   MPI_Iallgatherv(o, 2, MPI_INT, i, counts.data(), places.data(), MPI_INT, world, &r), finish(r);
   MPI_Ialltoall(o, 2, MPI_INT, i, 2, MPI_INT, world, &r), finish(r);
-  MPI_Ialltoallv(o, counts.data(), places.data(), MPI_INT, i, counts.data(), places.data(), MPI_INT, world, &r), finish(r);
+  MPI_Ialltoallv(o, counts.data(), places.data(), MPI_INT, i, counts.data(), places.data(), MPI_INT, world,
+                 &r),
+      finish(r);
   counts.assign(4, 2);
-  MPI_Ialltoallw(o, counts.data(), byte_places.data(), types.data(), i, counts.data(), byte_places.data(), types.data(),
-                 world, &r),
+  MPI_Ialltoallw(o, counts.data(), byte_places.data(), types.data(), i, counts.data(), byte_places.data(),
+                 types.data(), world, &r),
       finish(r);
   MPI_Ireduce(o, i, 8, MPI_INT, MPI_SUM, 1, world, &r), finish(r);
   MPI_Iallreduce(MPI_IN_PLACE, o, 8, MPI_INT, MPI_MAX, world, &r), finish(r);

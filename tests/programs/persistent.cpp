@@ -1,5 +1,5 @@
-// Persistent requests, on 2 processes: started one by one and together, with wildcards, cancelled, freed while
-// active and while not, and to nobody.
+// Persistent requests, on 2 processes: started one by one and together, with wildcards, cancelled, freed
+// while active and while not, and to nobody.
 
 #include <mpi.h>
 
@@ -25,7 +25,8 @@ void ring() {
   }
   MPI_Status status;
   MPI_Wait(&requests[0], &status);  // inactive: there is nothing to wait for
-  report("ring %d, handles kept %d %d", sum, requests[0] != MPI_REQUEST_NULL, requests[1] != MPI_REQUEST_NULL);
+  report("ring %d, handles kept %d %d", sum, requests[0] != MPI_REQUEST_NULL,
+         requests[1] != MPI_REQUEST_NULL);
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
 }

@@ -39,7 +39,8 @@ std::string scratch_name() {
   static int count = 0;
   int id[2] = {static_cast<int>(getpid()), count++};
   MPI_Bcast(id, 2, MPI_INT, 0, MPI_COMM_WORLD);
-  return (std::filesystem::temp_directory_path() / ("simreplay-test-" + std::to_string(id[0]) + "-" + std::to_string(id[1]) + ".h5"))
+  return (std::filesystem::temp_directory_path() /
+          ("simreplay-test-" + std::to_string(id[0]) + "-" + std::to_string(id[1]) + ".h5"))
       .string();
 }
 
@@ -67,7 +68,8 @@ Replayed replay_file(const std::string& path, const Machine& machine, const std:
     trace::Facts facts = reader->facts();
     facts.kind = "predicted";
     facts.tick_ps = 1;
-    if (!predicted.empty()) rewriter = std::make_unique<trace::Rewriter>(predicted, path, facts, MPI_COMM_WORLD);
+    if (!predicted.empty())
+      rewriter = std::make_unique<trace::Rewriter>(predicted, path, facts, MPI_COMM_WORLD);
     engine::Engine engine(*reader, machine, MPI_COMM_WORLD, rewriter.get(), {});
     const report::Summary s = report::gather(engine.run(), "t.h5", reader->facts(), MPI_COMM_WORLD);
     if (rewriter) rewriter->commit();

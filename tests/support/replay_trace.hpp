@@ -13,7 +13,7 @@ namespace simreplay::test {
 struct Replayed {
   std::vector<report::ProcessRow> rows;
   std::int64_t calls = 0, messages = 0, unreceived = 0;
-  std::string failure;   // empty if the replay came to its end
+  std::string failure;  // empty if the replay came to its end
   std::string warnings;
   std::int64_t end(std::size_t process) const { return rows.at(process).end_ps; }
   std::int64_t waiting(std::size_t process) const { return rows.at(process).waiting_ps; }

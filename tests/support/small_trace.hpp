@@ -14,8 +14,14 @@ class ProcessScript {
  public:
   explicit ProcessScript(std::int32_t process) : process_(process) {}
 
-  ProcessScript& compute(std::int64_t ps) { gap_ += ps; return *this; }
-  ProcessScript& lasts(std::int64_t ps) { calls_.back().duration = ps; return *this; }
+  ProcessScript& compute(std::int64_t ps) {
+    gap_ += ps;
+    return *this;
+  }
+  ProcessScript& lasts(std::int64_t ps) {
+    calls_.back().duration = ps;
+    return *this;
+  }
   ProcessScript& call(Op op, trace::Signature s = {}, std::vector<std::int64_t> items = {});
 
   ProcessScript& init() { return call(Op::Init); }
@@ -24,11 +30,19 @@ class ProcessScript {
   ProcessScript& receive(int from, std::int64_t bytes, int tag = 0, std::int32_t communicator = 0);
   ProcessScript& isend(int to, std::int64_t bytes, int request, int tag = 0);
   ProcessScript& irecv(int from, std::int64_t bytes, int request, int tag = 0);
-  ProcessScript& wait(std::vector<std::int64_t> requests) { return call(Op::Waitall, {}, std::move(requests)); }
+  ProcessScript& wait(std::vector<std::int64_t> requests) {
+    return call(Op::Waitall, {}, std::move(requests));
+  }
   ProcessScript& collective(Op op, std::int64_t bytes, int root = -1, std::vector<std::int64_t> items = {},
                             std::int32_t communicator = 0);
-  ProcessScript& cut_short() { record_ = trace::Record::cut; return *this; }
-  ProcessScript& left_out() { record_ = trace::Record::left_out; return *this; }
+  ProcessScript& cut_short() {
+    record_ = trace::Record::cut;
+    return *this;
+  }
+  ProcessScript& left_out() {
+    record_ = trace::Record::left_out;
+    return *this;
+  }
 
  private:
   friend class SmallTrace;

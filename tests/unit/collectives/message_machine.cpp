@@ -75,7 +75,8 @@ class MessageMachine {
     if (next.kind == Kind::receive && !take(r, next)) return false;
     if (next.kind == Kind::start_receive) m.started.push_back(next);
     if (next.kind == Kind::finish && !finish(r)) return false;
-    if (next.kind == Kind::send || next.kind == Kind::synchronous_send || next.kind == Kind::start_send) put(r, next);
+    if (next.kind == Kind::send || next.kind == Kind::synchronous_send || next.kind == Kind::start_send)
+      put(r, next);
     m.at++;
     return true;
   }
@@ -93,7 +94,8 @@ class MessageMachine {
     if (c.taken == c.messages.size()) return false;
     const InFlight& got = c.messages[c.taken++];
     if (got.bytes != wanted.bytes)
-      out_.fault = fmt::format("member {} expects {} bytes of {}, which sent {}", r, wanted.bytes, wanted.peer, got.bytes);
+      out_.fault = fmt::format("member {} expects {} bytes of {}, which sent {}", r, wanted.bytes,
+                               wanted.peer, got.bytes);
     Member& m = member(r);
     m.hops = std::max(m.hops, got.hops);
     m.step = std::max(m.step, got.step);
@@ -118,7 +120,8 @@ class MessageMachine {
         if (channel(from, to).taken < channel(from, to).messages.size())
           return fmt::format("a message from {} to {} is not received", from, to);
     for (int r = 0; r < size(); r++)
-      if (!member(r).started.empty()) return fmt::format("member {} started a receive that it does not finish", r);
+      if (!member(r).started.empty())
+        return fmt::format("member {} started a receive that it does not finish", r);
     return {};
   }
 

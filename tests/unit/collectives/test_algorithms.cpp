@@ -84,16 +84,27 @@ std::vector<Op> collective_ops() {
 Knowledge needed(const Scene& s, int r) {
   const Knowledge all = s.p == 64 ? ~Knowledge{0} : (Knowledge{1} << s.p) - 1, own = Knowledge{1} << r;
   switch (s.op) {
-    case Op::Bcast: case Op::Scatter: case Op::Scatterv: return Knowledge{1} << s.root;
-    case Op::Gather: case Op::Gatherv: case Op::Reduce: return r == s.root ? all : own;
-    case Op::Scan: case Op::Exscan: return 2 * own - 1;
-    default: return all;
+    case Op::Bcast:
+    case Op::Scatter:
+    case Op::Scatterv:
+      return Knowledge{1} << s.root;
+    case Op::Gather:
+    case Op::Gatherv:
+    case Op::Reduce:
+      return r == s.root ? all : own;
+    case Op::Scan:
+    case Op::Exscan:
+      return 2 * own - 1;
+    default:
+      return all;
   }
 }
 
 // --- closed forms -----------------------------------------------------------------------------------------
 
-constexpr int floor_log2(Number p) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1; }
+constexpr int floor_log2(Number p) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(p))) - 1;
+}
 constexpr int ceil_log2(Number p) { return p <= 1 ? 0 : floor_log2(p - 1) + 1; }
 constexpr Number ceiling(Number a, Number b) { return (a + b - 1) / b; }
 
@@ -130,7 +141,8 @@ Form binomial(const Scene& s) { return tree(s, floor_log2(s.p)); }
 Form star(const Scene& s) { return tree(s, s.p > 1, s.p - 1); }
 
 Form binomial_blocks(const Scene& s) {
-  return {s.p - 1, s.n * over_subtrees(s.p, [](int, int members) { return Number{members}; }), floor_log2(s.p)};
+  return {s.p - 1, s.n * over_subtrees(s.p, [](int, int members) { return Number{members}; }),
+          floor_log2(s.p)};
 }
 
 Form knomial(const Scene& s) {  // the longest number below p to base 4 without zeros is 11...1
@@ -207,15 +219,19 @@ bool halves(const Scene& s) { return s.p > 1 && s.commutative && ceiling(s.n, 8)
 Form doubling(const Scene& s) {
   const Number messages = q(s) * floor_log2(q(s)) + 2 * e(s);
   const int rounds = floor_log2(q(s));
-  // A chain from one folded member to another crosses all rounds only if their partners' numbers are complements.
+  // A chain from one folded member to another crosses all rounds only if their partners' numbers are
+  // complements.
   const int folds = 2 * e(s) > q(s) ? 2 : e(s) > 0;
   return {messages, messages * s.n, rounds + folds, rounds + (e(s) ? 2 : 0)};
 }
-Form doubling_barrier(const Scene& s) { return {doubling(s).messages, 0, doubling(s).hops, doubling(s).steps}; }
+Form doubling_barrier(const Scene& s) {
+  return {doubling(s).messages, 0, doubling(s).hops, doubling(s).steps};
+}
 Form reduce_rabenseifner(const Scene& s) {
   if (!halves(s)) return linear(s);
   const bool root_folded = s.root < 2 * e(s) && s.root % 2 == 1, even_parts = s.n % (8 * q(s)) == 0;
-  const Number folded = e(s) * (s.n + right_half(s.n)), gathered = s.n * floor_log2(q(s)) / 2 + (root_folded ? s.n / q(s) : 0);
+  const Number folded = e(s) * (s.n + right_half(s.n)),
+               gathered = s.n * floor_log2(q(s)) / 2 + (root_folded ? s.n / q(s) : 0);
   return {3 * e(s) + q(s) * floor_log2(q(s)) + q(s) - 1 + root_folded,
           even_parts ? folded + s.n * (q(s) - 1) + gathered : -1};
 }
@@ -274,10 +290,18 @@ Form scan_doubling(const Scene& s) {
 }
 
 // Made of two other collectives, of which Open MPI chooses the algorithms.
-Form both(const Scene& first, const Scene& second) { return Form{0, 0} + play(first, "openmpi") + play(second, "openmpi"); }
-Form allgather_linear(const Scene& s) { return both({Op::Gather, s.p, 0, s.n}, {Op::Bcast, s.p, 0, s.p * s.n}); }
-Form allgatherv_default(const Scene& s) { return both({Op::Gatherv, s.p, 0, s.n, s.uneven}, {Op::Bcast, s.p, 0, s.total()}); }
-Form nonoverlapping(const Scene& s) { return both({Op::Reduce, s.p, 0, s.n, false, s.commutative}, {Op::Bcast, s.p, 0, s.n}); }
+Form both(const Scene& first, const Scene& second) {
+  return Form{0, 0} + play(first, "openmpi") + play(second, "openmpi");
+}
+Form allgather_linear(const Scene& s) {
+  return both({Op::Gather, s.p, 0, s.n}, {Op::Bcast, s.p, 0, s.p * s.n});
+}
+Form allgatherv_default(const Scene& s) {
+  return both({Op::Gatherv, s.p, 0, s.n, s.uneven}, {Op::Bcast, s.p, 0, s.total()});
+}
+Form nonoverlapping(const Scene& s) {
+  return both({Op::Reduce, s.p, 0, s.n, false, s.commutative}, {Op::Bcast, s.p, 0, s.n});
+}
 Form reduce_scatterv(const Scene& s) {
   return both({Op::Reduce, s.p, 0, s.total(), false, s.commutative}, {Op::Scatterv, s.p, 0, s.n, s.uneven});
 }
@@ -467,16 +491,33 @@ TEST_CASE("an exchange posts its receive first, and finish is said once") {
 }
 
 TEST_CASE("messages of a member of a million are few where the algorithm has few") {
-  struct Few { Op op; std::string_view name; std::size_t most; };
+  struct Few {
+    Op op;
+    std::string_view name;
+    std::size_t most;
+  };
   const int p = 1'000'000;
-  for (const Few& f : {Few{Op::Barrier, "patent", 80}, {Op::Barrier, "tree", 80}, {Op::Barrier, "bruck", 60},
-                       {Op::Barrier, "recursive-doubling", 63}, {Op::Bcast, "binomial", 22}, {Op::Bcast, "binary", 4},
-                       {Op::Bcast, "knomial", 32}, {Op::Bcast, "chain", 3}, {Op::Bcast, "split-binary", 7},
-                       {Op::Bcast, "scatter-allgather", 120}, {Op::Gather, "binomial", 21}, {Op::Scatter, "binomial", 21},
-                       {Op::Allgather, "bruck", 60}, {Op::Alltoall, "modified-bruck", 60}, {Op::Reduce, "binomial", 22},
-                       {Op::Reduce, "in-order-binary", 5}, {Op::Reduce, "rabenseifner", 90},
-                       {Op::Allreduce, "recursive-doubling", 63}, {Op::Allreduce, "rabenseifner", 120},
-                       {Op::Reduce_scatter_block, "butterfly", 70}, {Op::Reduce_scatter_block, "recursive-halving", 62},
+  for (const Few& f : {Few{Op::Barrier, "patent", 80},
+                       {Op::Barrier, "tree", 80},
+                       {Op::Barrier, "bruck", 60},
+                       {Op::Barrier, "recursive-doubling", 63},
+                       {Op::Bcast, "binomial", 22},
+                       {Op::Bcast, "binary", 4},
+                       {Op::Bcast, "knomial", 32},
+                       {Op::Bcast, "chain", 3},
+                       {Op::Bcast, "split-binary", 7},
+                       {Op::Bcast, "scatter-allgather", 120},
+                       {Op::Gather, "binomial", 21},
+                       {Op::Scatter, "binomial", 21},
+                       {Op::Allgather, "bruck", 60},
+                       {Op::Alltoall, "modified-bruck", 60},
+                       {Op::Reduce, "binomial", 22},
+                       {Op::Reduce, "in-order-binary", 5},
+                       {Op::Reduce, "rabenseifner", 90},
+                       {Op::Allreduce, "recursive-doubling", 63},
+                       {Op::Allreduce, "rabenseifner", 120},
+                       {Op::Reduce_scatter_block, "butterfly", 70},
+                       {Op::Reduce_scatter_block, "recursive-halving", 62},
                        {Op::Scan, "linear", 2}})
     for (const int rank : {0, 1, 2, 4711, 524'287, 524'288, p - 1}) {
       collectives::Rounds out;
@@ -493,13 +534,15 @@ TEST_CASE("what Open MPI chooses for thousands of members can be made for one of
     for (int p = 1; p <= 4100; p += p < 70 ? 1 : 61)
       for (const Number n : {Number{0}, Number{8}, Number{3000}, Number{1} << 20})
         for (const int rank : {0, p / 2, p - 1}) {
-          const std::vector<Number> blocks(info(op).items == Items::none ? 0 : static_cast<std::size_t>(2 * p), n);
+          const std::vector<Number> blocks(
+              info(op).items == Items::none ? 0 : static_cast<std::size_t>(2 * p), n);
           Call c{.rank = rank, .size = p, .root = p - 1, .bytes = n};
           const auto listed = static_cast<std::size_t>(info(op).items == Items::blocks_twice ? 2 * p : p);
           if (!blocks.empty()) c.blocks = std::span(blocks).first(listed);
           out.clear();
           collectives::find(op, "openmpi").rounds(c, out);
           for (const auto& m : out.messages())
-            if (m.kind != collectives::Message::Kind::finish) REQUIRE((m.peer >= 0 && m.peer < p && m.bytes >= 0));
+            if (m.kind != collectives::Message::Kind::finish)
+              REQUIRE((m.peer >= 0 && m.peer < p && m.bytes >= 0));
         }
 }

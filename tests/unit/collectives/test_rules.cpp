@@ -8,7 +8,13 @@ using namespace simreplay;
 using collectives::openmpi_choice;
 
 TEST_CASE("the rules choose what Open MPI 4.1 chooses") {
-  struct Point { Op op; int size; std::int64_t bytes; std::string_view algorithm; bool commutative = true; };
+  struct Point {
+    Op op;
+    int size;
+    std::int64_t bytes;
+    std::string_view algorithm;
+    bool commutative = true;
+  };
   // clang-format off
   const std::vector<Point> points{
       {Op::Barrier, 2, 0, "recursive-doubling"}, {Op::Barrier, 3, 0, "recursive-doubling"},
@@ -127,8 +133,9 @@ TEST_CASE("the choice is the default, except for the barrier of the patent") {
 }
 
 TEST_CASE("an algorithm of another operation is refused with the valid ones") {
-  CHECK_THROWS_WITH(collectives::find(Op::Scatter, "pairwise"),
-                    "expected an algorithm of MPI_Scatter (openmpi, linear, binomial, linear-nb), found 'pairwise'");
+  CHECK_THROWS_WITH(
+      collectives::find(Op::Scatter, "pairwise"),
+      "expected an algorithm of MPI_Scatter (openmpi, linear, binomial, linear-nb), found 'pairwise'");
   CHECK(collectives::algorithms(Op::Send).empty());
 }
 

@@ -1,8 +1,8 @@
 // The text of errors.
 
 #include "common/error.hpp"
-#include "common/output.hpp"
 #include "common/mpi_ops.hpp"
+#include "common/output.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace simreplay;
@@ -38,6 +38,7 @@ TEST_CASE("operations are found by their names") {
 
 TEST_CASE("an output for which the disk has no room is refused beforehand") {
   CHECK_NOTHROW(simreplay::check_space("small.h5", 1));
-  CHECK_THROWS_WITH(simreplay::check_space("large.h5", std::uint64_t{1} << 62),
-                    Catch::Matchers::ContainsSubstring("large.h5: expected room for 4611686018427387904 bytes, found "));
+  CHECK_THROWS_WITH(
+      simreplay::check_space("large.h5", std::uint64_t{1} << 62),
+      Catch::Matchers::ContainsSubstring("large.h5: expected room for 4611686018427387904 bytes, found "));
 }

@@ -55,14 +55,16 @@ TEST_CASE("envelopes differ by each of their parts, and many are found again") {
   EnvelopeIndex index;
   std::vector<Envelope> all;
   for (std::int32_t i = 0; i < 5000; i++)
-    for (const Envelope& e : {Envelope{i, 0, 0, 0}, Envelope{0, i + 1, 0, 0}, Envelope{0, 0, i + 1, 0}, Envelope{0, 0, 0, i + 1}})
+    for (const Envelope& e :
+         {Envelope{i, 0, 0, 0}, Envelope{0, i + 1, 0, 0}, Envelope{0, 0, i + 1, 0}, Envelope{0, 0, 0, i + 1}})
       all.push_back(e);
   for (std::uint32_t i = 0; i < all.size(); i++) REQUIRE(index.intern(all[i]) == std::pair{i, true});
   for (std::uint32_t i = 0; i < all.size(); i++) REQUIRE(index.intern(all[i]) == std::pair{i, false});
 }
 
 TEST_CASE("ranks in a group and in the world, for strides, permutations and single members") {
-  for (const std::vector<std::int32_t>& ranks : {std::vector<std::int32_t>{0, 1, 2, 3}, {6, 4, 2, 0}, {5}, {3, 1, 7, 8, 9, 2}, {9, 0, 9 - 1, 4, 6}}) {
+  for (const std::vector<std::int32_t>& ranks :
+       {std::vector<std::int32_t>{0, 1, 2, 3}, {6, 4, 2, 0}, {5}, {3, 1, 7, 8, 9, 2}, {9, 0, 9 - 1, 4, 6}}) {
     const Group group(trace::Members::of(ranks));
     REQUIRE(group.size() == static_cast<int>(ranks.size()));
     for (int r = 0; r < group.size(); r++) {
@@ -78,7 +80,8 @@ TEST_CASE("every process has one owner, blocks weigh about the same, ranks may b
   for (const int processes : {1, 2, 3, 10, 257})
     for (const int ranks : {1, 2, 3, 4, 16}) {
       std::vector<std::uint64_t> first_call{1000};
-      for (int p = 0; p < processes; p++) first_call.push_back(first_call.back() + static_cast<std::uint64_t>(p % 5) * 100);
+      for (int p = 0; p < processes; p++)
+        first_call.push_back(first_call.back() + static_cast<std::uint64_t>(p % 5) * 100);
       const Partition partition(first_call, ranks);
       int owned = 0;
       for (int r = 0; r < ranks; r++) {
@@ -86,8 +89,9 @@ TEST_CASE("every process has one owner, blocks weigh about the same, ranks may b
           REQUIRE(partition.owner(p) == r);
           owned++;
         }
-        const double weight = static_cast<double>(first_call[static_cast<std::size_t>(partition.first(r + 1))] -
-                                                  first_call[static_cast<std::size_t>(partition.first(r))]);
+        const double weight =
+            static_cast<double>(first_call[static_cast<std::size_t>(partition.first(r + 1))] -
+                                first_call[static_cast<std::size_t>(partition.first(r))]);
         const double fair = static_cast<double>(first_call.back() - 1000) / ranks;
         CHECK(weight <= fair + 2 * 400 + 2);
       }
@@ -102,7 +106,10 @@ TEST_CASE("noise has mean 0 and the deviation asked for") {
   double sum = 0, squares = 0;
   constexpr int n = 20000;
   for (int i = 0; i < n; i++) {
-    const double x = static_cast<double>(noise.on(Duration{1'000'000}, i % 50, static_cast<std::uint64_t>(i)).count()) / 1e6 - 1;
+    const double x =
+        static_cast<double>(noise.on(Duration{1'000'000}, i % 50, static_cast<std::uint64_t>(i)).count()) /
+            1e6 -
+        1;
     sum += x;
     squares += x * x;
     REQUIRE(std::abs(x) <= 0.4);
