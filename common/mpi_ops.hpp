@@ -44,247 +44,89 @@ enum class Verb : std::uint8_t {
   local,            // no communication; `bytes` says how many in a row were folded into one
 };
 
+// clang-format off
 // Functions that involve no other process. They are recorded by name and time.
-#define SIMREPLAY_LOCAL_MPI_FUNCTIONS(X)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          \
-  X(Add_error_class)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              \
-  X(Add_error_code) X(Add_error_string) X(Address) X(Alloc_mem) X(Attr_delete) X(Attr_get) X(Attr_put) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-      Buffer_attach) X(Buffer_detach) X(Cart_coords) X(Cart_get) X(Cart_map) X(Cart_rank) X(Cart_shift)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           \
-      X(Cartdim_get) X(Close_port) X(Comm_call_errhandler) X(Comm_compare) X(Comm_create_errhandler) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           \
-          Comm_create_keyval) X(Comm_delete_attr) X(Comm_free_keyval) X(Comm_get_attr) X(Comm_get_errhandler) X(Comm_get_info) X(Comm_get_name)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   \
-          X(Comm_get_parent) X(Comm_group) X(Comm_rank) X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) X(Comm_set_errhandler) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       \
-              Comm_set_info) X(Comm_set_name) X(Comm_size) X(Comm_test_inter) X(Dims_create) X(Dist_graph_neighbors)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              \
-              X(Dist_graph_neighbors_count) X(Errhandler_create) X(Errhandler_free) X(Errhandler_get) X(Errhandler_set) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        \
-                  Error_class) X(Error_string) X(File_call_errhandler) X(File_create_errhandler) X(File_get_amode)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-                  X(File_get_atomicity) X(File_get_byte_offset) X(File_get_errhandler) X(File_get_group) X(File_get_info) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      \
-                      File_get_position) X(File_get_position_shared) X(File_get_type_extent) X(File_get_view) X(File_seek)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        \
-                      X(File_set_atomicity) X(File_set_errhandler) X(File_set_info) X(Finalized) X(Free_mem) X(Get_address) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    \
-                          Get_count) X(Get_elements) X(Get_elements_x) X(Get_library_version)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                          X(Get_processor_name) X(Get_version) X(Graph_get) X(Graph_map) X(Graph_neighbors) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                    \
-                              Graph_neighbors_count) X(Graphdims_get) X(Grequest_complete) X(Grequest_start)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      \
-                              X(Group_compare) X(Group_difference) X(Group_excl) X(Group_free) X(Group_incl) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   \
-                                  Group_intersection) X(Group_range_excl) X(Group_range_incl) X(Group_rank) X(Group_size) X(Group_translate_ranks)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-                                  X(Group_union) X(Info_create) X(Info_delete) X(Info_dup) X(Info_free) X(Info_get) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-                                      Info_get_nkeys) X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                          \
-                                      X(Is_thread_main) X(Keyval_create) X(Keyval_free) X(Lookup_name) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                          Op_commutative) X(Op_create) X(Op_free) X(Open_port) X(Pack) X(Pack_external)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           \
-                                          X(Pack_external_size) X(Pack_size) X(Publish_name) X(Query_thread) X(Reduce_local) X(Register_datarep) X(Status_set_cancelled) X(Status_set_elements) X(Status_set_elements_x) X(T_category_changed) X(T_category_get_categories) X(T_category_get_cvars) X(T_category_get_index) X(T_category_get_info) X(T_category_get_num) X(T_category_get_pvars) X(T_cvar_get_index) X(T_cvar_get_info) X(T_cvar_get_num) X(T_cvar_handle_alloc) X(T_cvar_handle_free) X(T_cvar_read) X(T_cvar_write) X(T_enum_get_info) X(T_enum_get_item) X(T_finalize) X(T_init_thread) X(T_pvar_get_index) X( \
-                                              T_pvar_get_info) X(T_pvar_get_num) X(T_pvar_handle_alloc) X(T_pvar_handle_free)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                                              X(T_pvar_read) X(T_pvar_readreset) X(T_pvar_reset) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               \
-                                                  T_pvar_session_create) X(T_pvar_session_free) X(T_pvar_start)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   \
-                                                  X(T_pvar_stop) X(T_pvar_write) X(Test_cancelled) X(Topo_test) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-                                                      Type_commit) X(Type_contiguous) X(Type_create_darray) X(Type_create_f90_complex)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-                                                      X(Type_create_f90_integer) X(Type_create_f90_real) X(Type_create_hindexed) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               \
-                                                          Type_create_hindexed_block) X(Type_create_hvector) X(Type_create_indexed_block)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                                          X(Type_create_keyval) X(Type_create_resized) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                                              Type_create_struct) X(Type_create_subarray) X(Type_delete_attr) X(Type_dup) X(Type_extent)                                                                                                                                                                                                                                                                                                                                                                                                                                                                          \
-                                                              X(Type_free) X(Type_free_keyval) X(Type_get_attr) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-                                                                  Type_get_contents) X(Type_get_envelope) X(Type_get_extent)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      \
-                                                                  X(Type_get_extent_x) X(Type_get_name) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        \
-                                                                      Type_get_true_extent) X(Type_get_true_extent_x)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             \
-                                                                      X(Type_hindexed) X(Type_hvector) X(Type_indexed) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                                                          Type_lb) X(Type_match_size) X(Type_set_attr)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-                                                                          X(Type_set_name) X(Type_size) X(Type_size_x) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                                                              Type_struct) X(Type_ub) X(Type_vector)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              \
-                                                                              X(Unpack) X(Unpack_external) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                                                                                  Unpublish_name) X(Win_attach) X(Win_call_errhandler)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-                                                                                  X(Win_create_errhandler) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                                                                                      Win_create_keyval) X(Win_delete_attr)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       \
-                                                                                      X(Win_detach) X(Win_free_keyval) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                         \
-                                                                                          Win_get_attr) X(Win_get_errhandler)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                                                                                          X(Win_get_group) X(Win_get_info) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     \
-                                                                                              Win_get_name) X(Win_set_attr)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       \
-                                                                                              X(Win_set_errhandler) X(                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            \
-                                                                                                  Win_set_info) X(Win_set_name)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   \
-                                                                                                  X(Win_shared_query)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                             \
-                                                                                                      X(Win_sync)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 \
-                                                                                                          X(Wtick)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                \
-                                                                                                              X(Wtime)
+#define SIMREPLAY_LOCAL_MPI_FUNCTIONS(X) \
+  X(Add_error_class) X(Add_error_code) X(Add_error_string) X(Address) X(Alloc_mem) X(Attr_delete) \
+  X(Attr_get) X(Attr_put) X(Buffer_attach) X(Buffer_detach) X(Cart_coords) X(Cart_get) X(Cart_map) \
+  X(Cart_rank) X(Cart_shift) X(Cartdim_get) X(Close_port) X(Comm_call_errhandler) X(Comm_compare) \
+  X(Comm_create_errhandler) X(Comm_create_keyval) X(Comm_delete_attr) X(Comm_free_keyval) X(Comm_get_attr) \
+  X(Comm_get_errhandler) X(Comm_get_info) X(Comm_get_name) X(Comm_get_parent) X(Comm_group) X(Comm_rank) \
+  X(Comm_remote_group) X(Comm_remote_size) X(Comm_set_attr) X(Comm_set_errhandler) X(Comm_set_info) \
+  X(Comm_set_name) X(Comm_size) X(Comm_test_inter) X(Dims_create) X(Dist_graph_neighbors) \
+  X(Dist_graph_neighbors_count) X(Errhandler_create) X(Errhandler_free) X(Errhandler_get) X(Errhandler_set) \
+  X(Error_class) X(Error_string) X(File_call_errhandler) X(File_create_errhandler) X(File_get_amode) \
+  X(File_get_atomicity) X(File_get_byte_offset) X(File_get_errhandler) X(File_get_group) X(File_get_info) \
+  X(File_get_position) X(File_get_position_shared) X(File_get_type_extent) X(File_get_view) X(File_seek) \
+  X(File_set_atomicity) X(File_set_errhandler) X(File_set_info) X(Finalized) X(Free_mem) X(Get_address) \
+  X(Get_count) X(Get_elements) X(Get_elements_x) X(Get_library_version) X(Get_processor_name) \
+  X(Get_version) X(Graph_get) X(Graph_map) X(Graph_neighbors) X(Graph_neighbors_count) X(Graphdims_get) \
+  X(Grequest_complete) X(Grequest_start) X(Group_compare) X(Group_difference) X(Group_excl) X(Group_free) \
+  X(Group_incl) X(Group_intersection) X(Group_range_excl) X(Group_range_incl) X(Group_rank) X(Group_size) \
+  X(Group_translate_ranks) X(Group_union) X(Info_create) X(Info_delete) X(Info_dup) X(Info_free) \
+  X(Info_get) X(Info_get_nkeys) X(Info_get_nthkey) X(Info_get_valuelen) X(Info_set) X(Initialized) \
+  X(Is_thread_main) X(Keyval_create) X(Keyval_free) X(Lookup_name) X(Op_commutative) X(Op_create) \
+  X(Op_free) X(Open_port) X(Pack) X(Pack_external) X(Pack_external_size) X(Pack_size) X(Publish_name) \
+  X(Query_thread) X(Reduce_local) X(Register_datarep) X(Status_set_cancelled) X(Status_set_elements) \
+  X(Status_set_elements_x) X(T_category_changed) X(T_category_get_categories) X(T_category_get_cvars) \
+  X(T_category_get_index) X(T_category_get_info) X(T_category_get_num) X(T_category_get_pvars) \
+  X(T_cvar_get_index) X(T_cvar_get_info) X(T_cvar_get_num) X(T_cvar_handle_alloc) X(T_cvar_handle_free) \
+  X(T_cvar_read) X(T_cvar_write) X(T_enum_get_info) X(T_enum_get_item) X(T_finalize) X(T_init_thread) \
+  X(T_pvar_get_index) X(T_pvar_get_info) X(T_pvar_get_num) X(T_pvar_handle_alloc) X(T_pvar_handle_free) \
+  X(T_pvar_read) X(T_pvar_readreset) X(T_pvar_reset) X(T_pvar_session_create) X(T_pvar_session_free) \
+  X(T_pvar_start) X(T_pvar_stop) X(T_pvar_write) X(Test_cancelled) X(Topo_test) X(Type_commit) \
+  X(Type_contiguous) X(Type_create_darray) X(Type_create_f90_complex) X(Type_create_f90_integer) \
+  X(Type_create_f90_real) X(Type_create_hindexed) X(Type_create_hindexed_block) X(Type_create_hvector) \
+  X(Type_create_indexed_block) X(Type_create_keyval) X(Type_create_resized) X(Type_create_struct) \
+  X(Type_create_subarray) X(Type_delete_attr) X(Type_dup) X(Type_extent) X(Type_free) X(Type_free_keyval) \
+  X(Type_get_attr) X(Type_get_contents) X(Type_get_envelope) X(Type_get_extent) X(Type_get_extent_x) \
+  X(Type_get_name) X(Type_get_true_extent) X(Type_get_true_extent_x) X(Type_hindexed) X(Type_hvector) \
+  X(Type_indexed) X(Type_lb) X(Type_match_size) X(Type_set_attr) X(Type_set_name) X(Type_size) \
+  X(Type_size_x) X(Type_struct) X(Type_ub) X(Type_vector) X(Unpack) X(Unpack_external) X(Unpublish_name) \
+  X(Win_attach) X(Win_call_errhandler) X(Win_create_errhandler) X(Win_create_keyval) X(Win_delete_attr) \
+  X(Win_detach) X(Win_free_keyval) X(Win_get_attr) X(Win_get_errhandler) X(Win_get_group) X(Win_get_info) \
+  X(Win_get_name) X(Win_set_attr) X(Win_set_errhandler) X(Win_set_info) X(Win_set_name) X(Win_shared_query) \
+  X(Win_sync) X(Wtick) X(Wtime)
 
 enum class Op : std::uint16_t {
-  Init,
-  Init_thread,
-  Finalize,
-  Abort,
-  Send,
-  Bsend,
-  Ssend,
-  Rsend,
-  Recv,
-  Sendrecv,
-  Sendrecv_replace,
-  Isend,
-  Ibsend,
-  Issend,
-  Irsend,
-  Irecv,
-  Send_init,
-  Bsend_init,
-  Ssend_init,
-  Rsend_init,
-  Recv_init,
-  Start,
-  Startall,
-  Wait,
-  Waitany,
-  Waitsome,
-  Waitall,
-  Test,
-  Testany,
-  Testsome,
-  Testall,
-  Request_get_status,
-  Request_free,
-  Cancel,
-  Probe,
-  Iprobe,
-  Mprobe,
-  Improbe,
-  Mrecv,
-  Imrecv,
-  Barrier,
-  Bcast,
-  Gather,
-  Gatherv,
-  Scatter,
-  Scatterv,
-  Allgather,
-  Allgatherv,
-  Alltoall,
-  Alltoallv,
-  Alltoallw,
-  Reduce,
-  Allreduce,
-  Reduce_scatter,
-  Reduce_scatter_block,
-  Scan,
-  Exscan,
-  Ibarrier,
-  Ibcast,
-  Igather,
-  Igatherv,
-  Iscatter,
-  Iscatterv,
-  Iallgather,
-  Iallgatherv,
-  Ialltoall,
-  Ialltoallv,
-  Ialltoallw,
-  Ireduce,
-  Iallreduce,
-  Ireduce_scatter,
-  Ireduce_scatter_block,
-  Iscan,
-  Iexscan,
-  Neighbor_allgather,
-  Neighbor_allgatherv,
-  Neighbor_alltoall,
-  Neighbor_alltoallv,
-  Neighbor_alltoallw,
-  Ineighbor_allgather,
-  Ineighbor_allgatherv,
-  Ineighbor_alltoall,
-  Ineighbor_alltoallv,
-  Ineighbor_alltoallw,
-  Comm_dup,
-  Comm_dup_with_info,
-  Comm_idup,
-  Comm_split,
-  Comm_split_type,
-  Comm_create,
-  Comm_create_group,
-  Cart_create,
-  Cart_sub,
-  Graph_create,
-  Dist_graph_create,
-  Dist_graph_create_adjacent,
-  Intercomm_create,
-  Intercomm_merge,
-  Comm_free,
-  Comm_disconnect,
-  Comm_accept,
-  Comm_connect,
-  Comm_join,
-  Comm_spawn,
-  Comm_spawn_multiple,
-  Win_create,
-  Win_allocate,
-  Win_allocate_shared,
-  Win_create_dynamic,
-  Win_free,
-  Put,
-  Get,
-  Accumulate,
-  Get_accumulate,
-  Fetch_and_op,
-  Compare_and_swap,
-  Rput,
-  Rget,
-  Raccumulate,
-  Rget_accumulate,
-  Win_fence,
-  Win_post,
-  Win_start,
-  Win_complete,
-  Win_wait,
-  Win_test,
-  Win_lock,
-  Win_lock_all,
-  Win_unlock,
-  Win_unlock_all,
-  Win_flush,
-  Win_flush_all,
-  Win_flush_local,
-  Win_flush_local_all,
-  File_close,
-  File_delete,
-  File_get_size,
-  File_iread,
-  File_iread_all,
-  File_iread_at,
-  File_iread_at_all,
-  File_iread_shared,
-  File_iwrite,
-  File_iwrite_all,
-  File_iwrite_at,
-  File_iwrite_at_all,
-  File_iwrite_shared,
-  File_open,
-  File_preallocate,
-  File_read,
-  File_read_all,
-  File_read_all_begin,
-  File_read_all_end,
-  File_read_at,
-  File_read_at_all,
-  File_read_at_all_begin,
-  File_read_at_all_end,
-  File_read_ordered,
-  File_read_ordered_begin,
-  File_read_ordered_end,
-  File_read_shared,
-  File_seek_shared,
-  File_set_size,
-  File_set_view,
-  File_sync,
-  File_write,
-  File_write_all,
-  File_write_all_begin,
-  File_write_all_end,
-  File_write_at,
-  File_write_at_all,
-  File_write_at_all_begin,
-  File_write_at_all_end,
-  File_write_ordered,
-  File_write_ordered_begin,
-  File_write_ordered_end,
-  File_write_shared,
+  Init, Init_thread, Finalize, Abort,
+  Send, Bsend, Ssend, Rsend, Recv, Sendrecv, Sendrecv_replace,
+  Isend, Ibsend, Issend, Irsend, Irecv,
+  Send_init, Bsend_init, Ssend_init, Rsend_init, Recv_init, Start, Startall,
+  Wait, Waitany, Waitsome, Waitall, Test, Testany, Testsome, Testall,
+  Request_get_status, Request_free, Cancel,
+  Probe, Iprobe, Mprobe, Improbe, Mrecv, Imrecv,
+  Barrier, Bcast, Gather, Gatherv, Scatter, Scatterv, Allgather, Allgatherv,
+  Alltoall, Alltoallv, Alltoallw, Reduce, Allreduce, Reduce_scatter, Reduce_scatter_block, Scan, Exscan,
+  Ibarrier, Ibcast, Igather, Igatherv, Iscatter, Iscatterv, Iallgather, Iallgatherv,
+  Ialltoall, Ialltoallv, Ialltoallw, Ireduce, Iallreduce, Ireduce_scatter, Ireduce_scatter_block, Iscan, Iexscan,
+  Neighbor_allgather, Neighbor_allgatherv, Neighbor_alltoall, Neighbor_alltoallv, Neighbor_alltoallw,
+  Ineighbor_allgather, Ineighbor_allgatherv, Ineighbor_alltoall, Ineighbor_alltoallv, Ineighbor_alltoallw,
+  Comm_dup, Comm_dup_with_info, Comm_idup, Comm_split, Comm_split_type, Comm_create, Comm_create_group,
+  Cart_create, Cart_sub, Graph_create, Dist_graph_create, Dist_graph_create_adjacent,
+  Intercomm_create, Intercomm_merge, Comm_free, Comm_disconnect,
+  Comm_accept, Comm_connect, Comm_join, Comm_spawn, Comm_spawn_multiple,
+  Win_create, Win_allocate, Win_allocate_shared, Win_create_dynamic, Win_free, Put, Get, Accumulate,
+  Get_accumulate, Fetch_and_op, Compare_and_swap, Rput, Rget, Raccumulate, Rget_accumulate, Win_fence,
+  Win_post, Win_start, Win_complete, Win_wait, Win_test, Win_lock, Win_lock_all, Win_unlock, Win_unlock_all,
+  Win_flush, Win_flush_all, Win_flush_local, Win_flush_local_all,
+  File_close, File_delete, File_get_size, File_iread, File_iread_all, File_iread_at, File_iread_at_all,
+  File_iread_shared, File_iwrite, File_iwrite_all, File_iwrite_at, File_iwrite_at_all, File_iwrite_shared,
+  File_open, File_preallocate, File_read, File_read_all, File_read_all_begin, File_read_all_end, File_read_at,
+  File_read_at_all, File_read_at_all_begin, File_read_at_all_end, File_read_ordered, File_read_ordered_begin,
+  File_read_ordered_end, File_read_shared, File_seek_shared, File_set_size, File_set_view, File_sync,
+  File_write, File_write_all, File_write_all_begin, File_write_all_end, File_write_at, File_write_at_all,
+  File_write_at_all_begin, File_write_at_all_end, File_write_ordered, File_write_ordered_begin,
+  File_write_ordered_end, File_write_shared,
 #define X(name) name,
   SIMREPLAY_LOCAL_MPI_FUNCTIONS(X)
 #undef X
-      Other,
+  Other,
   Exit,
   count
 };
+
+// clang-format on
 
 /// What the `items` list of a call holds (docs/trace-format.md).
 enum class Items : std::uint8_t {

@@ -1,5 +1,5 @@
-// To be preloaded: how long an MPI program runs between leaving MPI_Init and entering MPI_Finalize, the time
-// that traces and predictions give. The slowest process counts. Rank 0 appends the seconds as a line to the
+// To be preloaded: how long an MPI program runs between leaving MPI_Init and entering MPI_Finalize.
+// The slowest process counts. Rank 0 appends the seconds as a line to the
 // file named by SIMREPLAY_RUN_TIME. Two readings of the clock in the whole run: nothing is disturbed.
 // Each function is there as MPI_X and PMPI_X: the Fortran bindings of Open MPI call PMPI_X.
 
