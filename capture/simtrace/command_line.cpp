@@ -1,5 +1,7 @@
 #include "capture/simtrace/command_line.hpp"
 
+#include <mpi.h>
+
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -26,6 +28,15 @@ Exit guarded(bool reports, const std::function<Exit()>& work) {
   } catch (const std::exception& e) {
     return said(e.what(), Exit::fault);
   }
+}
+
+Exit on_all_ranks(int ranks, const std::function<void()>& work) {
+  const Exit result = guarded(true, [&] {
+    work();
+    return Exit::success;
+  });
+  if (result != Exit::success && ranks > 1) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(result));
+  return result;
 }
 
 CommandLine::CommandLine(std::string usage, std::string about, std::vector<std::string> operands)

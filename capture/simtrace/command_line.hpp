@@ -26,6 +26,9 @@ enum class Exit : int { success = 0, fault = 1, usage = 2 };
 Exit report(const std::string& text, Exit status);
 /// Runs `work`; an exception becomes an exit status and, if `reports`, one line on standard error.
 Exit guarded(bool reports, const std::function<Exit()>& work);
+/// Runs collective `work`. A failure may have hit this rank alone, and the others would wait for it for ever:
+/// where there are others, the job is aborted.
+Exit on_all_ranks(int ranks, const std::function<void()>& work);
 
 /// One sub-command.
 struct Command {

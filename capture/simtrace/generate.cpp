@@ -153,13 +153,7 @@ Exit generate_command(const Arguments& arguments) {
     together(MPI_COMM_WORLD, [&] {
       if (mpi.rank() == 0) check_output(line.text("output"), line.has("force"));
     });
-    const Exit result = guarded(true, [&] {
-      generate(*job, line.text("output"), MPI_COMM_WORLD);
-      return Exit::success;
-    });
-    // It may have hit this rank alone, and the others would wait for it for ever.
-    if (result != Exit::success && mpi.size() > 1) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(result));
-    return result;
+    return on_all_ranks(mpi.size(), [&] { generate(*job, line.text("output"), MPI_COMM_WORLD); });
   } catch (const SharedFailure& failure) {
     return report(failure.message, Exit::fault);
   }

@@ -78,13 +78,7 @@ Exit pack_command(const Arguments& arguments) {
     return report(failure.message, Exit::usage);
   }
   try {
-    const Exit result = guarded(true, [&] {
-      pack_folder(line, team);
-      return Exit::success;
-    });
-    // It may have hit this rank alone, and the others would wait for it for ever.
-    if (result != Exit::success && mpi.size() > 1) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(result));
-    return result;
+    return on_all_ranks(mpi.size(), [&] { pack_folder(line, team); });
   } catch (const SharedFailure& failure) {
     return report(failure.message, Exit::fault);
   }

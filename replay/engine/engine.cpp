@@ -11,25 +11,9 @@
 namespace simreplay::engine {
 namespace {
 
-constexpr std::size_t lines_shown = 20;
 constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
 constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
 constexpr int turns_between_polls = 16;
-
-TimePoint at(std::int64_t ps) { return TimePoint{Duration{ps}}; }
-std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
-
-std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
-  if (peer < 0) return "a message that the trace does not name";
-  if (e.communicator & answers)
-    return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
-  if (e.tag < 0)
-    return fmt::format("a message of {} {} process {} on communicator {}",
-                       e.tag >= posted_collective_tag ? "the collective" : "the window's epoch", preposition,
-                       peer, e.communicator);
-  return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag,
-                     e.communicator);
-}
 
 }  // namespace
 
@@ -399,68 +383,6 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
   return true;
 }
 
-// --- collectives that go on beside their process ----------------------------------------------------------
-
-void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
-  const auto free = std::ranges::find(v.strands, false, &Strand::active);
-  const auto number = static_cast<std::uint32_t>(free - v.strands.begin());
-  if (number == most_strands)
-    throw Error({.file = trace_.path(),
-                 .process = v.process,
-                 .problem = fmt::format("has {} collectives under way at once", most_strands)});
-  if (free == v.strands.end()) v.strands.emplace_back();
-  Strand& strand = v.strands[number];
-  static_cast<Lane&>(strand) = Lane{};
-  strand.now = std::max(v.main.now, strand_end(v, s.channel));
-  strand.slot_tag = of_strand | number << strand_shift;
-  strand.communicator = s.channel;
-  strand.request = s.slot;
-  strand.step = 0;
-  strand.active = true;
-  strand.steps.assign(body.begin(), body.end());
-  strand.slots.resize(std::max(strand.slots.size(), body.size()));
-  v.order.push_back(number);
-  run_strands(v);
-}
-
-/// Each as far as it goes; one whose predecessor on the communicator is under way has to wait for it.
-void Engine::run_strands(VirtualProcessor& v) {
-  const auto has_predecessor = [&v](std::size_t i) {
-    return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i),
-                       [&](std::uint32_t earlier) {
-                         return v.strands[earlier].communicator == v.strands[v.order[i]].communicator;
-                       });
-  };
-  for (std::size_t i = 0; i < v.order.size();) {
-    Strand& strand = v.strands[v.order[i]];
-    const auto end = static_cast<std::uint32_t>(strand.steps.size());
-    if (has_predecessor(i) || !run_steps(v, strand, strand.slots, strand.steps, strand.step, end, 0))
-      i++;
-    else
-      join(v, strand);
-  }
-}
-
-TimePoint& Engine::strand_end(VirtualProcessor& v, std::uint32_t communicator) {
-  const auto it = std::ranges::find(v.strand_ends, communicator, &StrandEnd::communicator);
-  return it != v.strand_ends.end() ? it->time : v.strand_ends.emplace_back(StrandEnd{communicator}).time;
-}
-
-void Engine::join(VirtualProcessor& v, Strand& strand) {
-  strand.active = false;
-  strand_end(v, strand.communicator) = strand.now;
-  const auto number = static_cast<std::uint32_t>(&strand - v.strands.data());
-  v.order.erase(std::ranges::find(v.order, number));
-  for (const std::uint32_t later : v.order)
-    if (Strand& next = v.strands[later]; next.communicator == strand.communicator) {
-      next.now = std::max(next.now, strand.now);
-      break;
-    }
-  if (strand.request == no_slot) return;
-  v.slots[strand.request] = {ps_of(strand.now), 0, network::CostTable::free, no_channel};
-  strand.request = no_slot;
-}
-
 Accesses& Engine::accesses(VirtualProcessor& v, std::uint32_t window) {
   const auto it = std::ranges::find(v.accesses, window, &Accesses::window);
   return it != v.accesses.end() ? *it : v.accesses.emplace_back(Accesses{window});
@@ -558,53 +480,6 @@ void Engine::check_times(const VirtualProcessor& v) const {
            .operation = std::string(info(v.program.ops[w.signature[i]]).name),
            .expected = "times from 0 to 13 days",
            .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
-}
-
-// --- the end ----------------------------------------------------------------------------------------------
-
-/// The channel from which the process, or the collective it waits for, wants a message.
-std::uint32_t Engine::awaited_channel(const VirtualProcessor& v) const {
-  const auto of = [](const Lane& lane, const auto& slots) {
-    return lane.blocked == Lane::Blocked::on_slot ? slots[lane.blocked_on].channel : lane.blocked_on;
-  };
-  const std::uint32_t channel = of(v.main, v.slots);
-  if (channel != no_channel) return channel;
-  // Not the strand of that request alone: it may be one before it that is stuck.
-  return of(v.strands[v.order.front()], v.strands[v.order.front()].slots);
-}
-
-std::string Engine::describe_block(const VirtualProcessor& v) const {
-  Fault fault{.file = trace_.path(), .process = v.process};
-  const std::uint16_t signature = v.window.signature[v.row];
-  fault.call = static_cast<std::int64_t>(v.window.first_row + v.row - v.first_call);
-  fault.operation = std::string(info(v.program.ops[signature]).name);
-  const Envelope& e = channels_.envelope(awaited_channel(v));
-  fault.expected = describe(e, e.source, "from");
-  fault.found = e.communicator & answers ? "no such receive" : "none";
-  if (e.source >= 0 && trace_.processes(e.source, 1)[0].record == trace::Record::cut)
-    fault.remedy = fmt::format("the trace of process {} ends before MPI_Finalize", e.source);
-  return to_string(fault);
-}
-
-Outcome Engine::outcome() {
-  Outcome o;
-  o.first_process = partition_.first(rank_);
-  o.failure = failure_;
-  for (VirtualProcessor& v : processors_) {
-    if (!v.finished) cut(v);
-    if (v.is_cut) o.cut_processes++;
-    o.accounts.push_back(v.account);
-    if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
-    if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
-      o.blocked.push_back(describe_block(v));
-  }
-  o.unreceived_messages = channels_.unreceived();
-  channels_.each_unreceived([&](const Envelope& e, std::int64_t n) {
-    if (o.unreceived.size() == lines_shown) return;
-    const std::string what = describe(e, e.destination, "to");
-    o.unreceived.push_back(fmt::format("process {}: {} times {} was never received", e.source, n, what));
-  });
-  return o;
 }
 
 }  // namespace simreplay::engine

@@ -12,6 +12,9 @@
 
 namespace simreplay::engine {
 
+inline TimePoint at(std::int64_t ps) { return TimePoint{Duration{ps}}; }
+inline std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
+
 /// A request of the process. An eager send is complete at once; others complete when their message or answer
 /// comes.
 struct Slot {

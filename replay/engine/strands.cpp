@@ -1,0 +1,72 @@
+// Collectives that go on beside their process.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/error.hpp"
+#include "replay/engine/engine.hpp"
+
+namespace simreplay::engine {
+
+void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
+  const auto free = std::ranges::find(v.strands, false, &Strand::active);
+  const auto number = static_cast<std::uint32_t>(free - v.strands.begin());
+  if (number == most_strands)
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .problem = fmt::format("has {} collectives under way at once", most_strands)});
+  if (free == v.strands.end()) v.strands.emplace_back();
+  Strand& strand = v.strands[number];
+  static_cast<Lane&>(strand) = Lane{};
+  strand.now = std::max(v.main.now, strand_end(v, s.channel));
+  strand.slot_tag = of_strand | number << strand_shift;
+  strand.communicator = s.channel;
+  strand.request = s.slot;
+  strand.step = 0;
+  strand.active = true;
+  strand.steps.assign(body.begin(), body.end());
+  strand.slots.resize(std::max(strand.slots.size(), body.size()));
+  v.order.push_back(number);
+  run_strands(v);
+}
+
+/// Each as far as it goes; one whose predecessor on the communicator is under way has to wait for it.
+void Engine::run_strands(VirtualProcessor& v) {
+  const auto has_predecessor = [&v](std::size_t i) {
+    return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i),
+                       [&](std::uint32_t earlier) {
+                         return v.strands[earlier].communicator == v.strands[v.order[i]].communicator;
+                       });
+  };
+  for (std::size_t i = 0; i < v.order.size();) {
+    Strand& strand = v.strands[v.order[i]];
+    const auto end = static_cast<std::uint32_t>(strand.steps.size());
+    if (has_predecessor(i) || !run_steps(v, strand, strand.slots, strand.steps, strand.step, end, 0))
+      i++;
+    else
+      join(v, strand);
+  }
+}
+
+TimePoint& Engine::strand_end(VirtualProcessor& v, std::uint32_t communicator) {
+  const auto it = std::ranges::find(v.strand_ends, communicator, &StrandEnd::communicator);
+  return it != v.strand_ends.end() ? it->time : v.strand_ends.emplace_back(StrandEnd{communicator}).time;
+}
+
+void Engine::join(VirtualProcessor& v, Strand& strand) {
+  strand.active = false;
+  strand_end(v, strand.communicator) = strand.now;
+  const auto number = static_cast<std::uint32_t>(&strand - v.strands.data());
+  v.order.erase(std::ranges::find(v.order, number));
+  for (const std::uint32_t later : v.order)
+    if (Strand& next = v.strands[later]; next.communicator == strand.communicator) {
+      next.now = std::max(next.now, strand.now);
+      break;
+    }
+  if (strand.request == no_slot) return;
+  v.slots[strand.request] = {ps_of(strand.now), 0, network::CostTable::free, no_channel};
+  strand.request = no_slot;
+}
+
+}  // namespace simreplay::engine
