@@ -64,6 +64,7 @@ class Engine final : private Directory {
   static void part_into_threads(VirtualProcessor& v);
   void run_threads(VirtualProcessor& v);
   bool begin_call(VirtualProcessor& v);
+  bool go_on_inside(VirtualProcessor& v);
   bool go_on(VirtualProcessor& v, Thread& thread);
   void settle(VirtualProcessor& v);
   void fork(VirtualProcessor& v, const Step& s, std::span<const Step> body);

@@ -31,17 +31,11 @@ void Engine::part_into_threads(VirtualProcessor& v) {
 void Engine::run_threads(VirtualProcessor& v) {
   Threads& t = *v.threads;
   t.leaves.resize(std::max<std::size_t>(t.leaves.size(), v.window.rows));
+  // Those that wait come first, again after each call: it may have sent what they wait for.
   for (bool any = true; any;) {
-    any = false;
-    for (std::size_t i = 0; i < t.inside.size();)
-      if (go_on(v, t.all[t.inside[i]])) {
-        t.inside.erase(t.inside.begin() + static_cast<std::ptrdiff_t>(i));
-        any = true;
-      } else {
-        i++;
-      }
+    any = go_on_inside(v);
     settle(v);
-    while (v.row < v.window.rows && begin_call(v)) any = true;
+    any = (v.row < v.window.rows && begin_call(v)) || any;
   }
   settle(v);
   v.main.blocked = Lane::Blocked::no;
@@ -51,6 +45,12 @@ void Engine::run_threads(VirtualProcessor& v) {
   } else if (v.row == v.window.rows) {
     make_ready(v);
   }
+}
+
+/// True if a call came to its end.
+bool Engine::go_on_inside(VirtualProcessor& v) {
+  Threads& t = *v.threads;
+  return std::erase_if(t.inside, [&](std::uint32_t number) { return go_on(v, t.all[number]); }) > 0;
 }
 
 /// False where the next call of the window has to wait for others to end.

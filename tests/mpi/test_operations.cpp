@@ -202,6 +202,18 @@ TEST_CASE("threads: one may send what leads to the answer that another waits for
   CHECK(r.end(1) == answered + a + l + h);
 }
 
+TEST_CASE("threads: of two that receive on one channel the first gets the first message") {
+  SmallTrace t(2);
+  t[0].call(Op::Recv, of_thread(0, 0, 0))
+      .call(Op::Send, of_thread(1, 1, 0))
+      .call(Op::Recv, of_thread(2, 2, 0));
+  t[0].compute(50 * us).call(Op::Send, of_thread(1, 1, 0)).call(Op::Send, of_thread(0, 3, 1));
+  t[1].receive(0, 0);
+  const Replayed r = replay(t, simple());
+  REQUIRE(r.failure.empty());
+  CHECK(r.end(1) == 2 * (a + l + h));
+}
+
 TEST_CASE("messages that were under way when recording began") {
   SmallTrace t(2);
   t[0].send(1, 5000).send(1, 5000);        // the receive of the first was not recorded
