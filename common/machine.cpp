@@ -69,6 +69,12 @@ void set_per_byte(MessageCosts& c, std::string_view text) {
   c.*member = parse_by_size<Ratio>(text, parse_per_byte);
 }
 
+void set_duplex(MessageCosts& c, std::string_view text) {
+  if (text != "full" && text != "half")
+    throw std::invalid_argument(fmt::format("expected full or half, found '{}'", text));
+  c.half_duplex = text == "half";
+}
+
 // clang-format off
 constexpr std::array message_keys{
     MessageKey{"send.prolog", time_form, "A [o]: of a send before the message leaves", set_time<&MessageCosts::send_prolog>},
@@ -83,6 +89,7 @@ constexpr std::array message_keys{
     MessageKey{"network.gap-per-byte", per_byte_form, "[G]: the same per byte", set_per_byte<&MessageCosts::gap_per_byte>},
     MessageKey{"network.eager-limit", "SIZE", "[S]: larger messages wait for their receive",
                [](MessageCosts& c, std::string_view text) { c.eager_limit = parse_bytes(text); }},
+    MessageKey{"network.duplex", "full|half", "half: an adapter sends or receives, not both at a time", set_duplex},
 };
 
 void set_model(Machine& m, std::string_view text) {
@@ -104,11 +111,14 @@ void set_processes_per_node(Machine& m, std::string_view text) {
 constexpr std::array machine_only_keys{
     MachineKey{"cpu.speedup", ratio_form, "speed of its processors over those that recorded",
                [](Machine& m, std::string_view text) { m.cpu_speedup = parse_ratio(text); }},
-    MachineKey{"cpu.speedups", "FILE", "of single ones: lines `process N SPEEDUP`, `node N SPEEDUP`",
+    MachineKey{"cpu.speedups", "FILE",
+               "of single ones: lines `process N SPEEDUP`, `node N SPEEDUP`, `region NAME SPEEDUP`",
                [](Machine& m, std::string_view text) { m.speedups = text; }},
     MachineKey{"io.speedup", ratio_form, "speed of its files over those that were recorded",
                [](Machine& m, std::string_view text) { m.io_speedup = parse_ratio(text); }},
     MachineKey{"noise.deviation", ratio_form, "of computation, relative standard deviation", set_noise},
+    MachineKey{"noise.profile", "FILE", "of computation, detours as recorded by simcalibrate --noise",
+               [](Machine& m, std::string_view text) { m.noise_profile = text; }},
     MachineKey{"noise.seed", "COUNT", "of the noise",
                [](Machine& m, std::string_view text) { m.noise_seed = parse_count(text); }},
     MachineKey{"barrier.overhead", time_form, "J: of a barrier after its latest request",
@@ -136,6 +146,7 @@ const std::vector<std::string>& composed_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const MessageKey& k : message_keys) all.push_back(std::string(within_prefix) + std::string(k.key));
+    all.push_back(std::string(collectives_prefix) + std::string(all_collectives));
     for (const OpInfo& op : mpi_ops)
       if (op.verb == Verb::collective) all.push_back(std::string(collectives_prefix) + short_name(op));
     return all;
@@ -280,12 +291,15 @@ std::span<const MachineKey> machine_keys() {
   static const std::vector<MachineKey> keys = [] {
     std::vector<MachineKey> all(machine_only_keys.begin(), machine_only_keys.end());
     for (const MessageKey& k : message_keys) all.push_back({k.key, k.form, k.help, nullptr});
-    for (const std::string& name : composed_names()) {
-      const bool within = name.starts_with(within_prefix);
-      const MessageKey* k =
-          within ? find_message_key(std::string_view(name).substr(within_prefix.size())) : nullptr;
-      all.push_back(
-          {name, k ? k->form : algorithm_form, within ? "the same within a node" : "its algorithm", nullptr});
+    for (const std::string_view name : composed_names()) {
+      if (name.starts_with(within_prefix)) {
+        const MessageKey* plain = find_message_key(name.substr(within_prefix.size()));
+        all.push_back({name, plain->form, "the same within a node", nullptr});
+      } else {
+        const bool of_all = name.substr(collectives_prefix.size()) == all_collectives;
+        all.push_back({name, algorithm_form,
+                       of_all ? "of operations without one of their own" : "its algorithm", nullptr});
+      }
     }
     return all;
   }();

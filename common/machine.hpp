@@ -53,23 +53,29 @@ struct MessageCosts {
   BySize<Duration> gap{};                // [g] between messages of one process
   BySize<Ratio> gap_per_byte{};          // [G], ps/B
   std::int64_t eager_limit = INT64_MAX;  // [S] larger messages wait for their receive
+  bool half_duplex = false;              // an adapter sends or receives, not both at a time
 };
+
+/// Key of the algorithm of all operations that name none of their own.
+inline constexpr std::string_view all_collectives = "all";
 
 struct Machine {
   enum class Model : std::uint8_t { base, loggops };
 
   std::string name = "ideal";  // of the preset or file, for people
   Model model = Model::base;
-  Ratio cpu_speedup{1, 1};                         // target over recording machine
-  Duration barrier_overhead{};                     // J
-  Ratio io_speedup{1, 1};                          // of files, target over recording machine
-  MessageCosts between, within;                    // nodes; a node
-  std::map<std::string, std::string> collectives;  // operation ("allreduce") -> algorithm
+  bool as_recorded = false;      // the one that recorded: only the recorder's overhead is taken away
+  Ratio cpu_speedup{1, 1};       // target over recording machine
+  Duration barrier_overhead{};   // J
+  Ratio io_speedup{1, 1};        // of files, target over recording machine
+  MessageCosts between, within;  // nodes; a node
+  std::map<std::string, std::string> collectives;  // operation ("allreduce", or all_collectives) -> algorithm
 
   std::string placement = "one-per-node";  // block, cyclic, or a file with a node number per process
   std::int64_t processes_per_node = 1;     // block, cyclic
-  std::string speedups;                    // file with lines `process N SPEEDUP` or `node N SPEEDUP`
+  std::string speedups;                    // file of speeds of single processes, nodes and regions
   Ratio noise{0, 1};                       // standard deviation of computation, relative
+  std::string noise_profile;               // file of detours (common/noise_profile.hpp)
   std::int64_t noise_seed = 1;
 
   /// What was set, as given: key -> text. Together with the defaults this is the machine.

@@ -41,6 +41,7 @@ enum class Verb : std::uint8_t {
   flush_local,      // they are done at the origin
   io,               // of a file; may open a request
   connect,          // meets processes of another MPI_COMM_WORLD
+  mark,             // not of MPI: a region, counter or timer of the program (docs/metrics.md)
   local,            // no communication; `bytes` says how many in a row were folded into one
 };
 
@@ -123,6 +124,8 @@ enum class Op : std::uint16_t {
 #undef X
   Other,
   Exit,
+  // At the end: spools hold these numbers.
+  Region_begin, Region_end, Counter_set, Counter_add, Timer_start, Timer_stop, Timer_while,
   count
 };
 
@@ -140,6 +143,8 @@ enum class Items : std::uint8_t {
   starts,          // the messages that the call starts: 7 words each, see StartWord
   ranks,           // processes of an epoch of a window
   neighbors,       // number of destinations; destination, bytes of each; then source, bytes of each source
+  value,           // of a counter, or how much it grows
+  counter,         // metric: the timer runs while it is above 0
 };
 
 /// Words of one message in a list of starts.
@@ -353,6 +358,14 @@ inline constexpr std::array<OpInfo, static_cast<std::size_t>(Op::count)> mpi_ops
   {Op::Other,                    "(other)",                       Verb::local,      false, false, false, Items::none},
   // Not a call: the process leaves, some time after MPI_Finalize.
   {Op::Exit,                   "(exit)",                         Verb::finish,     false, false, false, Items::none},
+  // Calls of simcapture.h.
+  {Op::Region_begin,           "simcapture_region_begin",        Verb::mark,       false, false, false, Items::none},
+  {Op::Region_end,             "simcapture_region_end",          Verb::mark,       false, false, false, Items::none},
+  {Op::Counter_set,            "simcapture_counter_set",         Verb::mark,       false, false, false, Items::value},
+  {Op::Counter_add,            "simcapture_counter_add",         Verb::mark,       false, false, false, Items::value},
+  {Op::Timer_start,            "simcapture_timer_start",         Verb::mark,       false, false, false, Items::none},
+  {Op::Timer_stop,             "simcapture_timer_stop",          Verb::mark,       false, false, false, Items::none},
+  {Op::Timer_while,            "simcapture_timer_while",         Verb::mark,       false, false, false, Items::counter},
 }};
 // clang-format on
 

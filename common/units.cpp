@@ -192,6 +192,16 @@ Ratio::Ratio(std::uint64_t numerator, std::uint64_t denominator) {
   exact_up_to_ = std::min(exact_up_to_, whole_fits);
 }
 
+Ratio operator*(const Ratio& a, const Ratio& b) {
+  const auto product = [](std::uint64_t x, std::uint64_t y) {
+    std::uint64_t result = 0;
+    if (__builtin_mul_overflow(x, y, &result)) throw std::overflow_error("a product of ratios is too fine");
+    return result;
+  };
+  const std::uint64_t g = std::gcd(a.numerator_, b.denominator_), h = std::gcd(b.numerator_, a.denominator_);
+  return {product(a.numerator_ / g, b.numerator_ / h), product(a.denominator_ / h, b.denominator_ / g)};
+}
+
 std::int64_t Ratio::slow_times(std::uint64_t n) const {
   const u128 product = static_cast<u128>(n) * numerator_;
   const u128 result = product / denominator_ + (product % denominator_ != 0 ? 1 : 0);

@@ -51,6 +51,8 @@ class Ratio {
   std::uint64_t denominator() const { return denominator_; }
   Ratio inverse() const { return {denominator_, numerator_}; }
   double value() const { return static_cast<double>(numerator_) / static_cast<double>(denominator_); }
+  /// Exact. Throws std::overflow_error where the product has no numerator and denominator of 64 bits.
+  friend Ratio operator*(const Ratio& a, const Ratio& b);
   friend bool operator==(const Ratio& a, const Ratio& b) {
     return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
   }

@@ -26,6 +26,8 @@ po::options_description own_options() {
   po::options_description o("Options");
   o.add_options()("machine,m", po::value<std::string>()->value_name("FILE|PRESET"),
                   "the machine to predict (default: ideal)")(
+      "as-recorded", po::bool_switch(),
+      "the machine that recorded: takes away the recorder's overhead, no more")(
       "output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")(
       "json,j", po::value<std::string>()->value_name("FILE.json"), "write the summary as JSON")(
       "force", po::bool_switch(), "overwrite existing outputs")(
@@ -83,6 +85,18 @@ std::string text_of(const po::variables_map& values, const char* name) {
   return values.count(name) ? values[name].as<std::string>() : std::string();
 }
 
+/// Nothing can be said about it.
+Machine machine_that_recorded(const Machine& given) {
+  if (given.name != Machine{}.name || !given.settings.empty())
+    throw Error({.operation = "as-recorded",
+                 .expected = "no other machine",
+                 .found = given.settings.empty() ? given.name : given.settings.begin()->first});
+  Machine machine;
+  machine.name = "as recorded";
+  machine.as_recorded = true;
+  return machine;
+}
+
 }  // namespace
 
 ReplayOptions parse_replay_options(int argc, const char* const* argv) {
@@ -120,6 +134,7 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
     if (values.count(name))
       apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
   }
+  if (values["as-recorded"].as<bool>()) options.machine = machine_that_recorded(options.machine);
   return options;
 }
 

@@ -73,7 +73,7 @@ title "Record: each of the 4 processes leaves its trace"
 run simcapture -o "$trace" --force -- "${command[@]}"
 run simtrace info "$trace"
 
-machines=(gigabit-ethernet infiniband-edr)
+machines=(gigabit-ethernet edr)
 for machine in "${machines[@]}"; do
   title "Predict: the same run on $machine"
   run mpirun -np 2 simreplay "$trace" --machine "$machine" \

@@ -24,7 +24,7 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idl
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LC_ALL=C.UTF-8
 
 inputs=$PWD/scripts/validation/apps
-machine=infiniband-edr
+machine=edr
 time_limit=300 # seconds, of each run
 
 usage() { sed -n '2,15s/^# \{0,1\}//p' scripts/validate-apps.sh; }

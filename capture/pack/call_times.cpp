@@ -22,13 +22,13 @@ CallTimes::Times CallTimes::add(std::int64_t enter, std::int64_t leave) {
   const std::int64_t since = own.known ? own.leave : leaves_[leaves_.size() - 1 - overlapping];
   enter = std::max(enter, since);
   leave = std::max(leave, enter);
-  const std::int64_t before = enter - since - own_time_between(since, enter) - recording_;
-  own = {leave, true};
+  const std::int64_t recording = own.recording;
+  const std::int64_t before = enter - since - own_time_between(since, enter) - recording;
+  own = {leave, true, 0};
   last_leave_ = std::max(last_leave_, leave);
-  recording_ = 0;
   if (leaves_.size() > most_overlaps) leaves_.pop_front();
   leaves_.push_back(last_leave_);
-  return {std::max<std::int64_t>(before, 0), leave - enter, overlapping};
+  return {std::max<std::int64_t>(before, 0), leave - enter, overlapping, recording};
 }
 
 std::uint16_t CallTimes::overlaps(std::int64_t enter) const {

@@ -25,11 +25,11 @@ class CallTimes {
   struct Times {
     std::int64_t before, inside;
     std::uint16_t overlaps;  // calls before this one that ended after it had begun
+    std::int64_t recording;  // what was taken off `before` by take_off()
   };
   Times add(std::int64_t enter, std::int64_t leave);
-  /// `calls` more than one were folded into the call that was added last: their recording is in the gap after
-  /// it.
-  void folded(std::int64_t calls, std::int64_t overhead_ps) { recording_ = (calls - 1) * overhead_ps / 1000; }
+  /// So much of the gap after the call that was added last went by in recording it.
+  void take_off(std::int64_t recording) { threads_[thread_].recording = recording; }
 
   /// From the start of the process to the end of its last call.
   std::int64_t elapsed() const { return last_leave_ - origin_; }
@@ -41,6 +41,7 @@ class CallTimes {
   struct Thread {
     std::int64_t leave = 0;  // of its last call
     bool known = false;
+    std::int64_t recording = 0;  // to be taken off the gap after it
   };
   std::int64_t own_time_between(std::int64_t begin, std::int64_t end);
   std::uint16_t overlaps(std::int64_t enter) const;
@@ -48,7 +49,6 @@ class CallTimes {
   std::int64_t origin_, last_leave_;
   std::vector<Thread> threads_;
   std::uint16_t thread_ = 0;
-  std::int64_t recording_ = 0;
   std::vector<Interval> own_time_;
   std::deque<std::int64_t> leaves_;  // of the last calls, ascending
 };

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "capture/pack/communicator_exchange.hpp"
+#include "capture/pack/metrics.hpp"
 #include "capture/pack/process_packer.hpp"
 #include "capture/pack/reconcile.hpp"
 #include "capture/pack/survey.hpp"
@@ -57,10 +58,11 @@ class Packer {
  public:
   Packer(const World& world, const Team& team) : world_(world), team_(team) {}
 
-  /// Communicators get their ids from all processes before calls are encoded.
+  /// Communicators and metrics get their ids from all processes before calls are encoded.
   Summary run(const std::string& command, const std::string& output) {
     team_.together([&] { survey_own(); });
     const std::vector<trace::Members> communicators = assign_ids(team_, world_.owners, surveys_);
+    const std::vector<trace::Metric> metrics = number_metrics(team_, surveys_);
     std::vector<std::string> said;
     const std::vector<trace::Skipped> skipped =
         reconcile(team_, communicators, world_.processes(), surveys_, said);
@@ -68,7 +70,7 @@ class Packer {
     std::optional<trace::Writer> writer;
     team_.together([&] { writer.emplace(output, facts_of(world_, command), placement); });
     team_.together([&] { write_own(*writer); });
-    writer->commit(communicators, skipped);
+    writer->commit(communicators, skipped, metrics);
     Summary summary = summarize(team_.gather(std::move(outcomes_)));
     summary.remarks.insert(summary.remarks.end(), said.begin(), said.end());
     return summary;
@@ -142,7 +144,7 @@ class Packer {
     SpoolReader spool(path(outcome.process));
     const spool::Header& header = spool.header();
     const Ranks ranks(outcome.process, world_.processes(), survey.communicators);
-    ProcessPacker packer(encoder, ranks, header, survey.alone);
+    ProcessPacker packer(encoder, ranks, header, survey);
     spool.each(
         [&](const spool::Record& record, std::span<const std::int64_t> items) { packer.add(record, items); });
 

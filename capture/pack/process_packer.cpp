@@ -12,6 +12,7 @@ void ProcessPacker::add(const Record& record, std::span<const std::int64_t> item
   if (!sound_) return;
   switch (record.kind) {
     case spool::skipped_kind:
+    case spool::metric_kind:
       return;
     case spool::own_time_kind:
     case spool::communicator_kind:
@@ -33,26 +34,34 @@ void ProcessPacker::add_call(const Record& record, std::span<const std::int64_t>
     items = items.first(items.size() - 1);
   }
   items_.clear();
-  if (!ranks_.knows(record.communicator) || !translate(record, items)) {
+  trace::Signature s;
+  s.op = op.op;
+  s.tag = record.tag;
+  s.bytes = record.bytes;
+  if (!ranks_.knows(record.communicator) || !translate(record, items) ||
+      (op.verb == Verb::mark && !translate_mark(record, s))) {
     sound_ = false;
     return;
   }
-  trace::Signature s;
-  s.op = op.op;
   s.flags = static_cast<std::uint16_t>(record.flags & ~spool::has_processor_time);
   if (is_alone(op, s.communicator = ranks_.id(record.communicator))) s.flags |= trace::alone;
   s.thread = times_.thread();
   s.peer = ranks_.world_rank(record.communicator, record.peer);
-  s.tag = record.tag;
-  s.bytes = record.bytes;
   if (record.request != 0) s.request = slots_.open(record.request);
   s.items = items_;
   const CallTimes::Times times = times_.add(record.enter, record.leave);
   s.overlaps = times.overlaps;
+  if (processor_time) *processor_time = std::max<std::int64_t>(*processor_time - times.recording, 0);
   encoder_.add(s, processor_time.value_or(times.before), times.inside, times.before);
   calls_++;
-  if (op.verb == Verb::local)
-    times_.folded(record.bytes, header_.overhead_ps[static_cast<std::size_t>(trace::Recording::local)]);
+  take_off_recording(op, record);
+}
+
+/// What the replay does not take off: it knows one call for each row, and no cost of marks.
+void ProcessPacker::take_off_recording(const OpInfo& op, const Record& record) {
+  const std::int64_t of_local = header_.overhead_ps[static_cast<std::size_t>(trace::Recording::local)];
+  if (op.verb == Verb::local) times_.take_off((record.bytes - 1) * of_local / 1000);
+  if (op.verb == Verb::mark) times_.take_off(header_.mark_overhead_ps / 1000);
 }
 
 /// Whether other members made this collective call while they were not recorded.
@@ -122,6 +131,21 @@ bool ProcessPacker::translate_starts(std::span<const std::int64_t> items) {
     to[start_request] = slots_.open(static_cast<std::uint32_t>(words[start_request]));
   }
   return true;
+}
+
+bool ProcessPacker::translate_mark(const Record& record, trace::Signature& s) {
+  const auto number = [this](std::int64_t metric, trace::MetricKind kind) {
+    const bool known = metric >= 0 && metric < std::ssize(metrics_) &&
+                       metrics_[static_cast<std::size_t>(metric)].metric.kind == kind;
+    return known ? metrics_[static_cast<std::size_t>(metric)].number : -1;
+  };
+  const Items items = info(s.op).items;
+  s.tag = number(record.tag, trace::metric_kind_of(s.op));
+  s.bytes = 0;
+  items_.clear();
+  if (items == Items::value) items_ = {record.bytes};
+  if (items == Items::counter) items_ = {number(record.bytes, trace::MetricKind::counter)};
+  return s.tag >= 0 && (items != Items::counter || items_[0] >= 0);
 }
 
 /// Number of destinations, then rank and bytes of each destination and each source.

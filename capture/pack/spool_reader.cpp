@@ -44,7 +44,8 @@ class File {
 bool is_plausible(const Record& record, std::size_t words_left) {
   const bool known = record.kind < static_cast<std::uint16_t>(Op::count) ||
                      record.kind == spool::communicator_kind || record.kind == spool::own_time_kind ||
-                     record.kind == spool::thread_kind || record.kind == spool::skipped_kind;
+                     record.kind == spool::thread_kind || record.kind == spool::skipped_kind ||
+                     record.kind == spool::metric_kind;
   return known && record.items <= words_left && record.enter >= 0 && record.leave >= record.enter &&
          record.leave <= latest_ns;
 }

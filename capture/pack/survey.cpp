@@ -1,5 +1,6 @@
 #include "capture/pack/survey.hpp"
 
+#include <string>
 #include <unordered_map>
 
 namespace simreplay::pack {
@@ -36,6 +37,7 @@ class Surveyor {
 
   void visit(Record& record, std::span<std::int64_t> items) {
     if (record.kind == spool::communicator_kind) return introduce(record, items);
+    if (record.kind == spool::metric_kind) return name(record, items);
     if (record.kind == spool::skipped_kind) return result_.skipped.push_back(record);
     if (record.kind == spool::own_time_kind || record.kind == spool::thread_kind) return;
     const OpInfo& op = info(static_cast<Op>(record.kind));
@@ -57,6 +59,18 @@ class Surveyor {
       return;
     }
     result_.communicators.push_back(std::move(c));
+  }
+
+  void name(const Record& record, std::span<const std::int64_t> items) {
+    const std::int64_t characters = record.bytes;
+    if (record.peer != std::ssize(result_.metrics) || record.tag < 0 ||
+        record.tag >= static_cast<std::int32_t>(trace::MetricKind::kinds) || characters < 0 ||
+        static_cast<std::uint64_t>(characters) > items.size_bytes()) {
+      result_.is_whole = false;
+      return;
+    }
+    const std::string text(reinterpret_cast<const char*>(items.data()), static_cast<std::size_t>(characters));
+    result_.metrics.push_back({{static_cast<trace::MetricKind>(record.tag), text}, 0});
   }
 
   void complete(std::span<const std::int64_t> items) {

@@ -49,6 +49,8 @@ void local() {
   recorded<Op::Comm_rank>(comm_rank, predefined.world, nullptr);
 }
 
+void mark() { record_mark(Op::Region_begin, -1, 0); }
+
 /// The median of every `step`-th gap from the first, in ps.
 std::int64_t median(const std::vector<std::int64_t>& gaps, std::size_t first, std::size_t step) {
   std::vector<std::int64_t> chosen;
@@ -79,6 +81,10 @@ trace::Overheads measure_overheads(Recorder& recorder, bool of_processor_time) {
   const Recorder::Trial folded = recorder.trial(local, times);
   of(trace::Recording::local) = std::max<std::int64_t>(folded.elapsed - folded.inside, 0) * 1000 / times;
   return overheads;
+}
+
+std::int64_t measure_mark_overhead(Recorder& recorder) {
+  return median(recorder.trial(mark, times).gaps, 0, 1);
 }
 
 }  // namespace simreplay::recorder

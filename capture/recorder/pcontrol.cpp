@@ -1,4 +1,6 @@
-// MPI_Pcontrol: 0 pauses the recording, 1 resumes it. Other levels are left to other tools.
+// MPI_Pcontrol: 0 pauses the recording, 1 resumes it. Other levels are left to other tools. Names of regions,
+// which some tools take behind levels 1 and -1, are not looked at: a call cannot tell whether it was given
+// one.
 
 #include <cstdarg>
 
@@ -24,7 +26,7 @@ int controlled(Next<Pcontrol>& next, int level, std::va_list arguments) {
 }  // namespace
 }  // namespace simreplay::recorder
 
-extern "C" int MPI_Pcontrol(const int level, ...) {
+extern "C" [[gnu::visibility("default")]] int MPI_Pcontrol(const int level, ...) {
   static constinit simreplay::recorder::Next<simreplay::recorder::Pcontrol> next{"MPI_Pcontrol"};
   std::va_list arguments;
   va_start(arguments, level);
@@ -33,7 +35,7 @@ extern "C" int MPI_Pcontrol(const int level, ...) {
   return result;
 }
 
-extern "C" int PMPI_Pcontrol(const int level, ...) {
+extern "C" [[gnu::visibility("default")]] int PMPI_Pcontrol(const int level, ...) {
   static constinit simreplay::recorder::Next<simreplay::recorder::Pcontrol> next{"PMPI_Pcontrol"};
   std::va_list arguments;
   va_start(arguments, level);

@@ -83,7 +83,9 @@ void Recorder::start(Record* init, const void* thread) {
   clock_ = chosen_clock();
   spool_.header().clock = clock_;
   spool_.header().overhead_ps = measure_overheads(*this, clock_ != spool::wall_clock);
+  spool_.header().mark_overhead_ps = measure_mark_overhead(*this);
   state_.store(State::on, std::memory_order_relaxed);
+  marks_.put_out_kept(*this);
   if (init != nullptr) append(*init);
   append_own_time(since);
   selection_ = Selection::from_environment(now());
@@ -144,7 +146,8 @@ Recorder::Trial Recorder::trial(void (*calls)(), int times) {
 
 void Recorder::finalize() {
   spool_.header().finalized = 1;
-  stop();
+  marks_.introduce_rest(*this);
+  if (is_on()) state_.store(State::ended, std::memory_order_relaxed);
 }
 
 void Recorder::control(int level) {
@@ -175,9 +178,13 @@ void Recorder::forget_in_child() {
   process_ = 0;
 }
 
-void Recorder::append_thread() {
+int Recorder::thread_number() {
   if (calling_thread_ == 0) calling_thread_ = ++threads_seen_;
-  last_thread_ = calling_thread_;
+  return calling_thread_;
+}
+
+void Recorder::append_thread() {
+  last_thread_ = thread_number();
   Record record;
   record.kind = spool::thread_kind;
   record.peer = calling_thread_ - 1;
@@ -197,6 +204,21 @@ void Recorder::append_own_time(std::int64_t since) {
   record.enter = since;
   record.leave = now();
   append(record);
+}
+
+void Recorder::append_mark(Record& record) {
+  if (!marks_.introduce(*this, record.tag)) return;
+  if (selection_ != nullptr && !selection_->records()) [[unlikely]] {
+    last_fold_ = nullptr;
+    return selection_->leave_out_mark(record, thread_number());
+  }
+  append(record);
+}
+
+void Recorder::append_mark_of(int thread, Record& record) {
+  const int caller = std::exchange(calling_thread_, thread);
+  append(record);
+  calling_thread_ = caller;
 }
 
 void Recorder::append_poll(Record& record) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "capture/recorder/handle_map.hpp"
+#include "capture/recorder/marks.hpp"
 #include "capture/recorder/next.hpp"
 #include "capture/recorder/selection.hpp"
 #include "capture/recorder/spool_writer.hpp"
@@ -66,7 +67,12 @@ class Recorder {
   bool hears(const void* thread) const {
     return is_on() && (only_thread_ == nullptr || only_thread_ == thread);
   }
+  /// Marks count to the end of the process.
+  bool hears_mark(const void* thread) const {
+    return (is_on() || has_ended()) && (only_thread_ == nullptr || only_thread_ == thread);
+  }
   bool is_waiting() const { return state_.load(std::memory_order_relaxed) == State::waiting; }
+  bool has_ended() const { return state_.load(std::memory_order_relaxed) == State::ended; }
   bool is_off() const { return state_.load(std::memory_order_relaxed) == State::off; }
 
   /// The recorder was loaded: the origin of times.
@@ -191,6 +197,12 @@ class Recorder {
     append_foldable(record);
   }
 
+  /// A region, counter or timer of the program.
+  Marks& marks() { return marks_; }
+  void append_mark(Record& record);
+  /// One that was left out and counts now, of the thread with this number.
+  void append_mark_of(int thread, Record& record);
+
   /// A call was entered at this time: recording may begin or end with it.
   void pass(std::int64_t time) {
     if (selection_ != nullptr) [[unlikely]]
@@ -250,9 +262,10 @@ class Recorder {
   };
 
  private:
-  enum class State : std::uint8_t { waiting, on, off };
+  enum class State : std::uint8_t { waiting, on, ended, off };  // ended: MPI has, the process not yet
 
   bool make_spool();
+  int thread_number();
   void append_thread();
   Communicator find_communicator(MPI_Comm handle);
   std::int32_t introduce(MPI_Comm members, Communicator& communicator, Op creator);
@@ -286,6 +299,7 @@ class Recorder {
   HandleMap<MPI_Request, PersistentRequest> persistent_;
   HandleMap<MPI_Win, Window> windows_;
 
+  Marks marks_;
   Selection* selection_ = nullptr;  // where not all is recorded
   SpoolWriter spool_;
   Record* last_fold_ = nullptr;  // the last record of the window if others like it may be folded into it

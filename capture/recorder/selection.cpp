@@ -1,5 +1,6 @@
 #include "capture/recorder/selection.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -79,6 +80,7 @@ void Selection::resume(Recorder& recorder, std::int64_t now) {
   record.enter = since_;
   record.leave = last_leave_ > since_ ? last_leave_ : now;
   recorder.append(record);
+  const std::int64_t end = record.leave;
   for (const auto& [key, number] : skipped_) {
     record = {};
     record.kind = spool::skipped_kind;
@@ -93,6 +95,63 @@ void Selection::resume(Recorder& recorder, std::int64_t now) {
   }
   skipped_.clear();
   resumes_++;
+  resume_marks(recorder, end);
+}
+
+void Selection::resume_marks(Recorder& recorder, std::int64_t at) {
+  for (Mark& mark : marks_) {
+    mark.record.enter = mark.record.leave = at;
+    recorder.append_mark_of(mark.thread, mark.record);
+  }
+  marks_.clear();
+}
+
+/// Keeps few, however many there are: what begins and ends leaves nothing, and a counter one value.
+void Selection::leave_out_mark(const spool::Record& record, int thread) {
+  last_leave_ = record.leave;
+  const auto is = [&record, thread](Op op) {
+    return [&record, thread, kind = static_cast<std::uint16_t>(op)](const Mark& m) {
+      return m.thread == thread && m.record.tag == record.tag && m.record.kind == kind;
+    };
+  };
+  const auto last = [&](Op op) { return std::find_if(marks_.rbegin(), marks_.rend(), is(op)); };
+  switch (const auto op = static_cast<Op>(record.kind)) {
+    case Op::Region_end:
+      if (const auto begin = last(Op::Region_begin); begin != marks_.rend())
+        return end_region(begin->thread, static_cast<std::size_t>(marks_.rend() - begin) - 1);
+      break;
+    case Op::Timer_stop:
+      if (const auto start = last(Op::Timer_start); start != marks_.rend()) {
+        marks_.erase(std::next(start).base());
+        return;
+      }
+      break;
+    case Op::Counter_set:
+      std::erase_if(marks_, is(Op::Counter_set));
+      std::erase_if(marks_, is(Op::Counter_add));
+      break;
+    case Op::Counter_add:
+      for (const Op kept : {Op::Counter_add, Op::Counter_set})
+        if (const auto before = last(kept); before != marks_.rend()) {
+          __builtin_add_overflow(before->record.bytes, record.bytes, &before->record.bytes);
+          return;
+        }
+      break;
+    default:
+      std::erase_if(marks_, [&](const Mark& m) {
+        return op == Op::Timer_while && is(op)(m) && m.record.bytes == record.bytes;
+      });
+  }
+  marks_.push_back({record, thread});
+}
+
+/// With those that were begun inside of it.
+void Selection::end_region(int thread, std::size_t begin) {
+  const auto inside = std::remove_if(
+      marks_.begin() + static_cast<std::ptrdiff_t>(begin), marks_.end(), [thread](const Mark& m) {
+        return m.thread == thread && m.record.kind == static_cast<std::uint16_t>(Op::Region_begin);
+      });
+  marks_.erase(inside, marks_.end());
 }
 
 bool Selection::leave_out(const spool::Record& r, std::span<const std::byte> items) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "capture/recorder/spool_format.hpp"
 
@@ -32,6 +33,9 @@ class Selection {
 
   /// Counts a call that is left out. False if it must be recorded all the same: it closes requests that are.
   bool leave_out(const spool::Record& record, std::span<const std::byte> items);
+  /// What it changes counts when recording is resumed: regions are open then, timers run, counters have
+  /// values.
+  void leave_out_mark(const spool::Record& record, int thread);
   /// A request whose start was left out is complete.
   void complete(const spool::Completion& completion);
 
@@ -45,6 +49,12 @@ class Selection {
   struct Hash {
     std::size_t operator()(const Key& k) const;
   };
+  struct Mark {
+    spool::Record record;
+    int thread;
+  };
+  void resume_marks(Recorder& recorder, std::int64_t at);
+  void end_region(int thread, std::size_t begin);
   void count(const Key& key) { skipped_[key]++; }
   void count_receive(std::uint32_t request, std::int32_t communicator, std::int32_t peer, std::int32_t tag);
 
@@ -54,6 +64,7 @@ class Selection {
   std::int64_t begin_ = INT64_MAX, end_ = INT64_MAX;  // of the chosen span
   std::uint32_t resumes_ = 0;
   std::unordered_map<Key, std::int64_t, Hash> skipped_;
+  std::vector<Mark> marks_;                                    // left out, without those that later ones undo
   std::unordered_map<std::uint32_t, std::int32_t> wildcards_;  // posted, left out: request -> communicator
 };
 

@@ -50,6 +50,7 @@ struct Header {
   char world[128];  // tells MPI programs of one run apart
   char host[256];
   char mpi_library[1024];
+  std::int64_t mark_overhead_ps;  // of a mark: the time that recording adds to the gap after it
 };
 static_assert(sizeof(Header) <= header_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -67,6 +68,9 @@ constexpr std::uint16_t thread_kind = 0xff02;        // what follows was called 
 
 constexpr std::uint16_t skipped_kind = 0xff03;  // `bytes` calls were not recorded; `flags`: Skipped
 
+constexpr std::uint16_t metric_kind =
+    0xff04;  // names metric `peer` (0, 1, ...); `tag`: its trace::MetricKind
+
 /// What was left out before recording was resumed the (`request` + 1)-th time: messages to or from `peer`
 /// with `tag`, or collectives.
 enum Skipped : std::uint16_t { sent = 1, received = 2, collective = 4 };
@@ -80,7 +84,9 @@ constexpr std::uint16_t has_processor_time = 1U << 15;
 ///   Items::requests              a Completion for each request
 ///   communicator_kind            runs of the local group: number, then first, stride, count of each;
 ///                                then likewise of the remote group (`tag`: operation that created it)
+///   metric_kind                  `bytes` characters
 ///   Items::starts                as in the trace, but with the ids and ranks of spools
+///   marks                        none: `tag` is the metric, `bytes` the value or the other metric
 ///   other calls                  as in the trace; ranks of neighbours are those of the communicator
 struct Record {
   std::int64_t enter = 0, leave = 0;  // CLOCK_MONOTONIC, ns

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <limits>
 
 #include "capture/simcalibrate/line.hpp"
 
@@ -114,19 +115,7 @@ std::string by_size(const std::vector<RangeCosts>& ranges, Text&& text) {
 
 double ns(Duration d) { return static_cast<double>(d.count()) / 1e3; }
 
-}  // namespace
-
-Settings fit_costs(const Way& way, Model model) {
-  std::vector<RangeCosts> all;
-  double latency_ns = 0;
-  for (const Range& range : find_ranges(way)) {
-    const std::int64_t first = way.points[range.first].bytes;
-    const bool rendezvous = way.is_rendezvous(first);
-    RangeCosts c = rendezvous ? fit_rendezvous(way, range, latency_ns, model) : fit_eager(way, range, model);
-    c.from_bytes = all.empty() ? 0 : first;
-    if (all.empty()) latency_ns = c.network.ns;
-    all.push_back(c);
-  }
+Settings settings_of(const std::vector<RangeCosts>& all, const Way& way) {
   Settings s{
       {"send.prolog", by_size(all, [](const RangeCosts& r) { return time_text(r.send.ns); })},
       {"send.per-byte", by_size(all, [](const RangeCosts& r) { return per_byte_text(r.send.ns_per_byte); })},
@@ -147,6 +136,54 @@ Settings fit_costs(const Way& way, Model model) {
   return s;
 }
 
+/// What posting a receive delays the send after it by: what an exchange takes more than these costs say, at
+/// most as long as the answer of a ping-pong is away.
+double lacking_in_exchange(const Way& way, const Range& range, const MessageCosts& costs, Model model) {
+  double sum = 0, least = std::numeric_limits<double>::max();
+  for (const std::size_t i : range.fitted) {
+    const SizePoint& p = way.points[i];
+    if (p.exchange.ns > 0) sum += p.exchange.ns - predict(costs, model, p.bytes).exchange_ns;
+    least = std::min(least, p.half_round_trip.ns);
+  }
+  return std::clamp(sum / static_cast<double>(range.fitted.size()), 0.0, least);
+}
+
+/// Half duplex where that says clearly better what an exchange takes.
+void choose_duplex(const Way& way, Model model, Settings& s) {
+  const auto off = [&](const char* duplex) {
+    s["network.duplex"] = duplex;
+    return deviations(way, costs_of(s, model), model).exchange_mean;
+  };
+  const double full = off("full"), half = off("half");
+  if (half >= 0.8 * full) s.erase("network.duplex");
+}
+
+}  // namespace
+
+Settings fit_costs(const Way& way, Model model) {
+  const std::vector<Range> ranges = find_ranges(way);
+  std::vector<RangeCosts> all;
+  double latency_ns = 0;
+  for (const Range& range : ranges) {
+    const std::int64_t first = way.points[range.first].bytes;
+    const bool rendezvous = way.is_rendezvous(first);
+    RangeCosts c = rendezvous ? fit_rendezvous(way, range, latency_ns, model) : fit_eager(way, range, model);
+    c.from_bytes = all.empty() ? 0 : first;
+    if (all.empty()) latency_ns = c.network.ns;
+    all.push_back(c);
+  }
+  Settings s = settings_of(all, way);
+  choose_duplex(way, model, s);
+  const std::string duplex = s.contains("network.duplex") ? s["network.duplex"] : "";
+  const MessageCosts costs = costs_of(s, model);
+  for (std::size_t i = 0; i < ranges.size(); i++)
+    if (!way.is_rendezvous(way.points[ranges[i].first].bytes))
+      all[i].receive_prolog += lacking_in_exchange(way, ranges[i], costs, model);
+  s = settings_of(all, way);
+  if (!duplex.empty()) s["network.duplex"] = duplex;
+  return s;
+}
+
 MessageCosts costs_of(const Settings& settings, Model model) {
   Machine machine;
   machine.model = model;
@@ -163,13 +200,22 @@ Prediction predict(const MessageCosts& c, Model model, std::int64_t bytes) {
   const double l = ns(c.latency.at(bytes)), way = of(c.per_byte);
   const double g_bytes = of(c.gap_per_byte), g = ns(c.gap.at(bytes)) + g_bytes;
   const double r = loggops ? std::max(of(c.receive_per_byte), g_bytes) : of(c.receive_per_byte);
-  const double leaves = loggops ? a : a + b;
+  const double leaves = loggops ? a : a + b, lead = loggops ? 0 : std::min(g_bytes, b + way);
   Prediction p;
+  // Of an exchange: when the message is there, how long it takes from then, and when the adapter has passed
+  // it. With half duplex it passes the own message before (eager), or after.
+  const double there = bytes > c.eager_limit ? a + l + h + l + leaves + l + way : leaves + l + way;
   if (bytes > c.eager_limit) {
+    const double received = std::max(there - lead, c.half_duplex ? ns(c.gap.at(bytes)) : 0.0),
+                 answered = a + l + h + l + leaves + std::max(loggops ? b : 0.0, g_bytes),
+                 sent = c.half_duplex ? std::max(answered - g_bytes, received + g) + g_bytes : answered;
+    p.exchange_ns = std::max(received + lead + r + h, sent) + e + epilog;
     p.half_round_trip_ns = a + l + h + l + leaves + l + way + r + h;
     p.send_ns = a;
     p.gap_ns = std::max({a, r + h, g});
   } else {
+    const double received = std::max(there - lead, c.half_duplex ? g : 0.0) + lead;
+    p.exchange_ns = e + std::max(a + b + epilog, received) + r + h;
     p.half_round_trip_ns = leaves + l + way + r + h;
     p.send_ns = a + b + epilog;
     p.receive_ns = e + r + h;
@@ -189,6 +235,11 @@ Deviations deviations(const Way& way, const MessageCosts& costs, Model model) {
     d.gap_most = std::max(d.gap_most, gap);
     d.half_round_trip_mean += whole / count;
     d.gap_mean += gap / count;
+    if (p.exchange.ns > 0) {
+      const double exchange = std::abs(predicted.exchange_ns / p.exchange.ns - 1);
+      d.exchange_most = std::max(d.exchange_most, exchange);
+      d.exchange_mean += exchange / count;
+    }
     const double receive = way.is_rendezvous(p.bytes) ? 0 : std::abs(predicted.receive_ns - p.receive.ns);
     d.overheads_mean += (std::abs(predicted.send_ns - p.send.ns) + receive) / p.half_round_trip.ns / count;
   }

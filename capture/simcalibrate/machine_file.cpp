@@ -24,20 +24,23 @@ std::string us(double ns) { return fmt::format("{:.{}f}", ns / 1e3, ns < 1e5 ? 3
 
 std::string table_of(const Way& way, const Settings& settings, Machine::Model model) {
   const MessageCosts costs = costs_of(settings, model);
-  std::string text = fmt::format("{:>9} {:>34} {:>24} {:>24} {:>32}\n", "", "half round trip [us]",
-                                 "send [us]", "receive [us]", "gap in a stream [us]");
-  text += fmt::format("{:>9} {:>11} {:>11} {:>5} {:>4} {:>12} {:>11} {:>12} {:>11} {:>12} {:>11} {:>7}\n",
-                      "bytes", "measured", "fitted", "off", "+-", "measured", "fitted", "measured", "fitted",
-                      "measured", "fitted", "off");
+  std::string text = fmt::format("{:>9} {:>34} {:>24} {:>24} {:>32} {:>32}\n", "", "half round trip [us]",
+                                 "send [us]", "receive [us]", "gap in a stream [us]", "exchange [us]");
+  text += fmt::format(
+      "{:>9} {:>11} {:>11} {:>5} {:>4} {:>12} {:>11} {:>12} {:>11} {:>12} {:>11} {:>7} {:>12} {:>11} {:>7}\n",
+      "bytes", "measured", "fitted", "off", "+-", "measured", "fitted", "measured", "fitted", "measured",
+      "fitted", "off", "measured", "follows", "off");
   for (const SizePoint& p : way.points) {
     const Prediction f = predict(costs, model, p.bytes);
     const bool eager = !way.is_rendezvous(p.bytes);
     text += fmt::format(
-        "{:>9} {:>11} {:>11} {:>4.1f}% {:>3.0f}% {:>12} {:>11} {:>12} {:>11} {:>12} {:>11} {:>6.1f}%\n",
+        "{:>9} {:>11} {:>11} {:>4.1f}% {:>3.0f}% {:>12} {:>11} {:>12} {:>11} {:>12} {:>11} {:>6.1f}% {:>12} "
+        "{:>11} {:>6.1f}%\n",
         p.bytes, us(p.half_round_trip.ns), us(f.half_round_trip_ns),
         percent(f.half_round_trip_ns, p.half_round_trip.ns), 100 * p.half_round_trip.spread, us(p.send.ns),
         us(f.send_ns), eager ? us(p.receive.ns) : "-", eager ? us(f.receive_ns) : "-", us(p.gap.ns),
-        us(f.gap_ns), percent(f.gap_ns, p.gap.ns));
+        us(f.gap_ns), percent(f.gap_ns, p.gap.ns), us(p.exchange.ns), us(f.exchange_ns),
+        percent(f.exchange_ns, p.exchange.ns));
   }
   const Deviations d = deviations(way, costs, model);
   if (!way.points.empty())
@@ -49,10 +52,10 @@ std::string table_of(const Way& way, const Settings& settings, Machine::Model mo
         "blocking sends above {} bytes end only while the receiver is in the MPI library: not in the model\n",
         *way.unattended_limit);
   return text + fmt::format(
-                    "half round trip within {:.1f} % (mean {:.1f} %), gap within {:.1f} % (mean {:.1f} %); "
-                    "{} rounds\n",
+                    "half round trip within {:.1f} % (mean {:.1f} %), gap within {:.1f} % (mean {:.1f} %), "
+                    "exchange within {:.1f} % (mean {:.1f} %); {} rounds\n",
                     100 * d.half_round_trip_most, 100 * d.half_round_trip_mean, 100 * d.gap_most,
-                    100 * d.gap_mean, way.rounds);
+                    100 * d.gap_mean, 100 * d.exchange_most, 100 * d.exchange_mean, way.rounds);
 }
 
 /// "send.prolog" under [send], in the order of the map; `prefix` is "" or "within.".
@@ -94,7 +97,8 @@ nlohmann::ordered_json json_of(const Way& way, const Settings& settings, Machine
     nlohmann::ordered_json row{{"bytes", p.bytes},
                                {"half_round_trip", pair(p.half_round_trip, f.half_round_trip_ns)},
                                {"send", pair(p.send, f.send_ns)},
-                               {"gap", pair(p.gap, f.gap_ns)}};
+                               {"gap", pair(p.gap, f.gap_ns)},
+                               {"exchange", pair(p.exchange, f.exchange_ns)}};
     if (!way.is_rendezvous(p.bytes)) row["receive"] = pair(p.receive, f.receive_ns);
     points.push_back(std::move(row));
   }
@@ -105,6 +109,7 @@ nlohmann::ordered_json json_of(const Way& way, const Settings& settings, Machine
   j["rounds"] = way.rounds;
   j["half_round_trip_residual"] = {{"most", d.half_round_trip_most}, {"mean", d.half_round_trip_mean}};
   j["gap_residual"] = {{"most", d.gap_most}, {"mean", d.gap_mean}};
+  j["exchange_residual"] = {{"most", d.exchange_most}, {"mean", d.exchange_mean}};
   j["settings"] = settings;
   j["points"] = std::move(points);
   return j;
@@ -132,10 +137,20 @@ std::string to_table(const Calibration& c) {
   return text;
 }
 
+namespace {
+
+/// The value of a key that a way does not have.
+std::string neutral(const std::string& key) {
+  return key == "network.eager-limit" ? "8TiB" : key == "network.duplex" ? "full" : "0";
+}
+
+}  // namespace
+
 std::string to_machine_file(const Calibration& c) {
   const Measurement& m = c.measurement;
   std::string text = commented(facts(m) + "\n" + method +
-                               fmt::format("Values are the {:g} quantiles of their samples.\n", m.quantile));
+                               fmt::format("Values are the {:g} quantiles of their samples.\n", m.quantile) +
+                               (m.all_pairs ? "All ranks measured at the same time, two by two.\n" : ""));
   const auto noisy = noisy_results(m);
   if (!noisy.empty()) text += commented("\nNoisy: " + fmt::format("{}", fmt::join(noisy, "; ")));
   text += "#\n" + commented(to_table(c));
@@ -152,7 +167,7 @@ std::string to_machine_file(const Calibration& c) {
     // What only the way between nodes has would hold within, too.
     Settings within = c.within;
     for (const auto& [key, value] : c.between)
-      if (!within.contains(key)) within[key] = key == "network.eager-limit" ? "8TiB" : "0";
+      if (!within.contains(key)) within[key] = neutral(key);
     text += sections_of(within, "within.");
   }
   return text;

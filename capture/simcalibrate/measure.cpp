@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <thread>
 
 extern char** environ;
 
@@ -17,7 +18,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double now_ns() { return std::chrono::duration<double, std::nano>(Clock::now().time_since_epoch()).count(); }
 
-void spin_until(double time_ns) {
+/// A long wait leaves the processor to other ranks that may share it; its end is exact.
+void wait_until(double time_ns) {
+  constexpr double worth_sleeping_ns = 1e6, woken_before_ns = 2e5;
+  const double left = time_ns - now_ns();
+  if (left > worth_sleeping_ns)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<std::int64_t>(left - woken_before_ns)));
   while (now_ns() < time_ns) {
   }
 }
@@ -71,6 +77,19 @@ class Pair {
     return (now_ns() - start - clock_ns_) / (2.0 * repetitions);
   }
 
+  /// Both send and receive at the same time, some times over: mean time of one exchange.
+  double exchange(std::int64_t bytes, int repetitions) {
+    synchronise();
+    const double start = now_ns();
+    for (int i = 0; i < repetitions; i++) {
+      MPI_Request requests[2];
+      MPI_Irecv(in_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side_, data_tag, comm_, &requests[0]);
+      MPI_Isend(out_.data(), static_cast<int>(bytes), MPI_BYTE, 1 - side_, data_tag, comm_, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    return (now_ns() - start - clock_ns_) / repetitions;
+  }
+
   /// Of one round trip: what the client's send takes when the server waits in its receive.
   double release(std::int64_t bytes) {
     synchronise();
@@ -122,7 +141,7 @@ class Pair {
     for (int i = 0; i < messages; i++) {
       if (is_client()) {
         MPI_Request request;
-        spin_until(now_ns() + delay_ns);
+        wait_until(now_ns() + delay_ns);
         const double start = now_ns();
         MPI_Isend(out_.data(), static_cast<int>(bytes), MPI_BYTE, server, data_tag, comm_, &request);
         inside += now_ns() - start - clock_ns_;
@@ -141,14 +160,14 @@ class Pair {
     if (is_client()) {
       MPI_Request requests[most_in_stream];
       double next = now_ns();
-      for (int i = 0; i < messages; i++, spin_until(next += delay_ns))
+      for (int i = 0; i < messages; i++, wait_until(next += delay_ns))
         MPI_Isend(out_.data(), static_cast<int>(bytes), MPI_BYTE, server, data_tag, comm_, &requests[i]);
       MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
       MPI_Recv(&inside, 1, MPI_DOUBLE, server, ready_tag, comm_, MPI_STATUS_IGNORE);
     } else {
       double next = now_ns() + delay_ns;
       for (int i = 0; i < messages; i++) {
-        spin_until(next += delay_ns);
+        wait_until(next += delay_ns);
         const double start = now_ns();
         receive(bytes);
         inside += now_ns() - start - clock_ns_;
@@ -218,10 +237,12 @@ double delay_of(double half_ns) { return 2 * half_ns + 3000; }
 int samples_per_visit(double half_ns) { return half_ns > 0.1 * ms ? 1 : 5; }
 int round_trips(double half_ns) { return std::clamp(static_cast<int>(20'000 / (2 * half_ns)), 1, 20); }
 
+int exchanges(double half_ns) { return 2 * round_trips(half_ns); }
+
 /// Time of one round of all experiments for this size.
 double cost_ns(std::int64_t bytes, double half_ns) {
   return samples_per_visit(half_ns) *
-         (half_ns * (2 * round_trips(half_ns) + messages_of_stream(bytes, half_ns) + 4) +
+         (half_ns * (2 * round_trips(half_ns) + exchanges(half_ns) + messages_of_stream(bytes, half_ns) + 4) +
           delay_of(half_ns) * (2 * messages_delayed(half_ns) + 1));
 }
 
@@ -291,12 +312,13 @@ std::optional<std::int64_t> find_limit(Pair& pair, const std::vector<Rough>& siz
 }
 
 struct Samples {
-  std::vector<double> half_round_trip, send, receive, stream, release;
+  std::vector<double> half_round_trip, send, receive, stream, release, exchange;
 };
 
 /// One sample of everything.
 void sample(Pair& pair, const Rough& size, bool rendezvous, Samples& to) {
   to.half_round_trip.push_back(pair.half_round_trip(size.bytes, round_trips(size.half_ns)));
+  to.exchange.push_back(pair.exchange(size.bytes, exchanges(size.half_ns)));
   const Pair::Stream stream = pair.stream(size.bytes, messages_of_stream(size.bytes, size.half_ns));
   to.stream.push_back(stream.total_ns);
   const int few = messages_delayed(size.half_ns);
@@ -311,7 +333,8 @@ void sample(Pair& pair, const Rough& size, bool rendezvous, Samples& to) {
 /// answer's.
 SizePoint point_of(const Rough& size, const Samples& s, double answer_ns, double quantile) {
   const auto of = [quantile](const std::vector<double>& samples) { return summarise(samples, quantile); };
-  SizePoint p{size.bytes, of(s.half_round_trip), of(s.send), of(s.receive), {}, of(s.release)};
+  SizePoint p{size.bytes, of(s.half_round_trip), of(s.send),    of(s.receive),
+              {},         of(s.release),         of(s.exchange)};
   const Statistic stream = of(s.stream);
   const double gaps = messages_of_stream(size.bytes, size.half_ns) - 1;
   p.gap = {std::max(stream.ns - p.half_round_trip.ns - answer_ns, gaps) / gaps, stream.spread};
@@ -406,12 +429,28 @@ std::vector<int> nodes_of(MPI_Comm comm) {
   return nodes;
 }
 
-/// Rank 0 and `partner` measure, the others wait.
-Way measure_with(MPI_Comm comm, int partner, const Effort& effort, double seconds) {
+constexpr int alone = -1;
+
+/// Who measures with whom: rank 0 with the first that is, or is not, of its node; if all pairs measure at the
+/// same time, each further rank with the first that is left.
+std::vector<int> partners(const std::vector<int>& nodes, bool within, bool all_pairs) {
+  std::vector<int> partner(nodes.size(), alone);
+  for (std::size_t a = 0; a < (all_pairs ? nodes.size() : 1); a++)
+    for (std::size_t b = a + 1; b < nodes.size() && partner[a] == alone; b++)
+      if (partner[b] == alone && (nodes[a] == nodes[b]) == within) {
+        partner[a] = static_cast<int>(b);
+        partner[b] = static_cast<int>(a);
+      }
+  return partner;
+}
+
+/// What rank 0 finds with its partner. Those that are alone wait.
+Way measure_with(MPI_Comm comm, const std::vector<int>& partner, const Effort& effort, double seconds) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
+  const int other_rank = partner[static_cast<std::size_t>(rank)];
   MPI_Comm pair = MPI_COMM_NULL;
-  MPI_Comm_split(comm, rank == 0 || rank == partner ? 0 : MPI_UNDEFINED, rank, &pair);
+  MPI_Comm_split(comm, other_rank == alone ? MPI_UNDEFINED : std::min(rank, other_rank), rank, &pair);
   Way way;
   if (pair != MPI_COMM_NULL) {
     way = measure_way(pair, effort, seconds);
@@ -445,15 +484,13 @@ Measurement measure(MPI_Comm comm, const Effort& effort) {
   const std::vector<int> nodes = nodes_of(comm);
   m.ranks = static_cast<int>(nodes.size());
   for (int r = 0; r < m.ranks; r++) m.nodes += nodes[static_cast<std::size_t>(r)] == r ? 1 : 0;
-  const auto first = std::next(nodes.begin());
-  const auto near = std::find(first, nodes.end(), 0);
-  const auto far = std::find_if(first, nodes.end(), [](int node) { return node != 0; });
-  const int ways = (near != nodes.end() ? 1 : 0) + (far != nodes.end() ? 1 : 0);
+  m.all_pairs = effort.all_pairs;
+  const std::vector<int> far = partners(nodes, false, effort.all_pairs),
+                         near = partners(nodes, true, effort.all_pairs);
+  const int ways = (far[0] != alone ? 1 : 0) + (near[0] != alone ? 1 : 0);
   const double seconds = 0.9 * effort.seconds / std::max(ways, 1);
-  if (far != nodes.end())
-    m.between = measure_with(comm, static_cast<int>(far - nodes.begin()), effort, seconds);
-  if (near != nodes.end())
-    m.within = measure_with(comm, static_cast<int>(near - nodes.begin()), effort, seconds);
+  if (far[0] != alone) m.between = measure_with(comm, far, effort, seconds);
+  if (near[0] != alone) m.within = measure_with(comm, near, effort, seconds);
   m.barrier = measure_barrier(comm, 0.1 * effort.seconds, effort.quantile);
   m.quantile = effort.quantile;
   return m;

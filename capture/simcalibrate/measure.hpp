@@ -1,5 +1,6 @@
 #pragma once
-// The measuring itself, by two ranks. The others wait in the MPI library, as those of a program do.
+// The measuring itself, by two ranks. The others wait in the MPI library, as those of a program do, or
+// exchange messages themselves.
 
 #include <mpi.h>
 
@@ -13,6 +14,7 @@ struct Effort {
   bool every_half_octave = true;  // of sizes; else every octave
   int most_rounds = 200;
   double quantile = low_quantile;
+  bool all_pairs = false;  // all ranks measure at the same time, two by two
 };
 Effort quick_effort();
 

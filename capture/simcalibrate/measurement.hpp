@@ -25,10 +25,11 @@ Statistic summarise(std::vector<double> samples_ns, double quantile = low_quanti
 struct SizePoint {
   std::int64_t bytes = 0;
   Statistic half_round_trip{};
-  Statistic send{};     // in MPI_Isend, alone or in a stream, whichever is less
-  Statistic receive{};  // eager: in MPI_Recv when the message is there already
-  Statistic gap{};      // between the messages of a stream
-  Statistic release{};  // rendezvous: in MPI_Send when the receiver waits already
+  Statistic send{};      // in MPI_Isend, alone or in a stream, whichever is less
+  Statistic receive{};   // eager: in MPI_Recv when the message is there already
+  Statistic gap{};       // between the messages of a stream
+  Statistic release{};   // rendezvous: in MPI_Send when the receiver waits already
+  Statistic exchange{};  // both sides send and receive at the same time: from one exchange to the next
 };
 
 /// One way: between two ranks of different nodes, or of one.
@@ -47,6 +48,7 @@ struct Measurement {
   std::string date, mpi_library, settings;  // settings: of the MPI library in the environment
   int ranks = 0, nodes = 0;
   double quantile = low_quantile;
+  bool all_pairs = false;  // at the same time
   Statistic barrier{};
   std::optional<Way> between, within;
 };

@@ -23,6 +23,7 @@ Checker::Checker(const trace::Reader& reader, FaultLog& faults)
     : faults_(faults),
       members_(reader.communicators()),
       collectives_(members_, reader.facts().processes),
+      marks_(reader.path(), reader.metrics()),
       states_(static_cast<std::size_t>(reader.facts().processes)) {
   for (const trace::Process& p : reader.processes(0, reader.facts().processes)) records_.push_back(p.record);
   for (const trace::Skipped& s : reader.skipped())
@@ -53,6 +54,7 @@ const VerbTable<Checker::Action> Checker::actions({
     {Verb::conclude, &Checker::epoch},
     {Verb::retract, &Checker::epoch},
     {Verb::connect, &Checker::connect},
+    {Verb::mark, &Checker::mark},
     {Verb::finish, &Checker::finish},
 });
 
@@ -82,6 +84,7 @@ trace::Record Checker::record_of(std::int64_t process) const {
 
 void Checker::end_of(std::int32_t process) {
   const State& s = state(process);
+  marks_.end_of(process, record_of(process) == trace::Record::complete);
   if (is_left_out(process)) return;
   if (record_of(process) == trace::Record::complete && s.finished)
     s.requests.expect_none_open(process, faults_);

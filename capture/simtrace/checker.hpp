@@ -14,6 +14,7 @@
 #include "capture/simtrace/enum_table.hpp"
 #include "capture/simtrace/epochs.hpp"
 #include "capture/simtrace/fault_log.hpp"
+#include "capture/simtrace/marks.hpp"
 #include "capture/simtrace/membership.hpp"
 #include "capture/simtrace/neighborhoods.hpp"
 #include "capture/simtrace/requests.hpp"
@@ -33,6 +34,7 @@ class Checker {
   void end_of_all();
 
   std::int64_t messages() const { return messages_; }
+  const Marks& marks() const { return marks_; }
   /// The first call that met processes of another MPI program.
   const std::optional<CallName>& met_others() const { return met_others_; }
 
@@ -55,6 +57,7 @@ class Checker {
   void neighbors(const CallName& at, const trace::Signature& s);
   void epoch(const CallName& at, const trace::Signature& s);
   void connect(const CallName& at, const trace::Signature& s);
+  void mark(const CallName& at, const trace::Signature& s) { marks_.add(at, s); }
   void finish(const CallName& at, const trace::Signature& s);
 
   State& state(std::int32_t process);
@@ -70,6 +73,7 @@ class Checker {
   CollectiveLog collectives_;
   Neighborhoods neighborhoods_;
   Epochs epochs_;
+  Marks marks_;
   Channels channels_;                          // of messages
   std::vector<trace::Record> records_;         // by process
   std::map<std::int32_t, bool> has_left_out_;  // communicators: a member was not recorded

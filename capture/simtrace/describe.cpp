@@ -156,6 +156,20 @@ std::string neighbors(const Signature& s) {
                      neighbors_text(sources_in(s.items)));
 }
 
+std::string value(const Signature& s) { return list_text(s.items); }
+
+// ---- marks ----
+
+std::string metric_text(std::int64_t metric, std::span<const trace::Metric> metrics) {
+  if (metric < 0 || metric >= std::ssize(metrics)) return fmt::format("metric {}", metric);
+  return fmt::format("'{}'", metrics[static_cast<std::size_t>(metric)].name);
+}
+
+std::string mark_text(const Signature& s, std::span<const trace::Metric> metrics) {
+  if (s.op != Op::Timer_while || s.items.empty()) return metric_text(s.tag, metrics);
+  return fmt::format("{} while {} is above 0", metric_text(s.tag, metrics), metric_text(s.items[0], metrics));
+}
+
 constexpr ItemsTable<std::string (*)(const Signature&)> item_texts({
     {Items::none, nothing},
     {Items::requests, requests},
@@ -167,12 +181,14 @@ constexpr ItemsTable<std::string (*)(const Signature&)> item_texts({
     {Items::starts, starts},
     {Items::ranks, ranks},
     {Items::neighbors, neighbors},
+    {Items::value, value},
+    {Items::counter, nothing},
 });
 static_assert(item_texts.is_full());
 
 }  // namespace
 
-std::string describe(const Signature& s) {
+std::string describe(const Signature& s, std::span<const trace::Metric> metrics) {
   const OpInfo& row = info(s.op);
   const Fields fields = fields_of(s.op);
   const bool found_nothing = (s.flags & trace::nothing_found) != 0;
@@ -180,6 +196,7 @@ std::string describe(const Signature& s) {
   if (fields.peer != nullptr)
     parts.push_back(fmt::format("{} {}", fields.peer, rank_text(s.peer)) +
                     (fields.tag ? " tag " + rank_text(s.tag) : ""));
+  if (row.verb == Verb::mark) parts.push_back(mark_text(s, metrics));
   if (row.rooted) parts.push_back("root " + rank_text(s.peer));
   if (fields.bytes && !found_nothing) parts.push_back(fmt::format("{} B", s.bytes));
   if (fields.place != nullptr) parts.push_back(fmt::format("{} {}", fields.place, s.communicator));

@@ -69,6 +69,8 @@ class Comparison {
                          format_count(b_.facts().processes)));
     else if (a_.communicators() != b_.communicators())
       differ("the communicators differ");
+    else if (a_.metrics() != b_.metrics())
+      differ("the regions, counters and timers differ");
     for (std::int32_t first = 0; !result_.structure && first < processes;) {
       const std::int32_t n = std::min(processes_at_once, processes - first);
       block(rows_of(a_, first, n), rows_of(b_, first, n));
@@ -91,8 +93,8 @@ class Comparison {
     for (std::uint64_t i = 0; i < calls && a.next() && b.next(); i++) {
       const Signature s = a.signature();
       if (const Signature other = b.signature(); !equal(s, other))
-        return differ(fmt::format("process {}, call {}: {} against {}", rows_a.process, i, describe(s),
-                                  describe(other)));
+        return differ(fmt::format("process {}, call {}: {} against {}", rows_a.process, i,
+                                  describe(s, a_.metrics()), describe(other, b_.metrics())));
       times(rows_a.process, i, s.op, a, b);
     }
     if (rows_a.calls() != rows_b.calls())

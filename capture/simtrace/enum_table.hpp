@@ -33,6 +33,6 @@ class EnumTable {
 template <class Value>
 using VerbTable = EnumTable<Verb, Verb::local, Value>;
 template <class Value>
-using ItemsTable = EnumTable<Items, Items::neighbors, Value>;
+using ItemsTable = EnumTable<Items, Items::counter, Value>;
 
 }  // namespace simreplay::simtrace

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
 #include "capture/simtrace/call_stream.hpp"
 #include "capture/simtrace/describe.hpp"
@@ -70,6 +71,25 @@ std::string file_text(std::uint64_t size, std::int64_t calls) {
   return fmt::format("{}, {:.1f} bytes per call", format_bytes(count(size)), per_call);
 }
 
+/// What is said of the metrics of each kind, by trace::MetricKind.
+struct MetricWords {
+  const char *one, *all, *counted;
+};
+constexpr MetricWords metric_words[] = {
+    {"region", "regions", "entries"}, {"counter", "counters", "changes"}, {"timer", "timers", "starts"}};
+
+void print_metrics(const std::vector<trace::Metric>& metrics, const Summary& summary) {
+  for (std::size_t kind = 0; kind < std::size(metric_words); kind++) {
+    bool is_first = true;
+    for (std::size_t i = 0; i < metrics.size(); i++) {
+      if (static_cast<std::size_t>(metrics[i].kind) != kind) continue;
+      if (std::exchange(is_first, false))
+        fmt::print("\n{:<30} {:>15}\n", metric_words[kind].one, metric_words[kind].counted);
+      fmt::print("{:<30} {:>15}\n", metrics[i].name, format_count(summary.metrics[i]));
+    }
+  }
+}
+
 void print_text(const trace::Reader& reader, const Summary& summary, std::uint64_t size) {
   const trace::Facts& facts = reader.facts();
   const auto line = [](const char* name, const std::string& value) {
@@ -95,6 +115,13 @@ void print_text(const trace::Reader& reader, const Summary& summary, std::uint64
       fmt::print("{:<30} {:>15} {:>15} {:>12} {:>12}\n", row.name, format_count(sum.calls),
                  format_count(sum.rows), time_text(sum.ticks, facts), format_bytes(sum.bytes));
   }
+  print_metrics(reader.metrics(), summary);
+}
+
+void add_metrics(ordered_json& j, const std::vector<trace::Metric>& metrics, const Summary& summary) {
+  for (const MetricWords& words : metric_words) j[words.all] = ordered_json::object();
+  for (std::size_t i = 0; i < metrics.size(); i++)
+    j[metric_words[static_cast<std::size_t>(metrics[i].kind)].all][metrics[i].name] = summary.metrics[i];
 }
 
 ordered_json to_json(const Traffic& t) { return {{"count", t.count}, {"bytes", t.bytes}}; }
@@ -129,6 +156,7 @@ ordered_json to_json(const trace::Reader& reader, const Summary& summary, std::u
                                                 {"time_s", seconds(sum.ticks, facts)},
                                                 {"bytes", sum.bytes}};
   }
+  add_metrics(j, reader.metrics(), summary);
   return j;
 }
 
@@ -162,7 +190,8 @@ void print_calls(const trace::Reader& reader, const CallRange& range) {
       if (index < range.first) continue;
       left--;
       fmt::print("{:>10} {:>18} {:>12} {:>12}  {}\n", index, exact_time(enter, facts),
-                 tick(window.computation[i]), tick(window.duration[i]), describe(stream.table()[signature]));
+                 tick(window.computation[i]), tick(window.duration[i]),
+                 describe(stream.table()[signature], reader.metrics()));
     }
   }
 }
@@ -203,7 +232,8 @@ Exit info_command(const Arguments& arguments) {
   const Summary summary = summarize(reader);
   const std::uint64_t size = std::filesystem::file_size(reader.path());
   if (line.has("json"))
-    fmt::print("{}\n", to_json(reader, summary, size).dump(2));
+    fmt::print("{}\n",
+               to_json(reader, summary, size).dump(2, ' ', false, ordered_json::error_handler_t::replace));
   else
     print_text(reader, summary, size);
   return Exit::success;

@@ -136,6 +136,8 @@ MaybeObjection blocks(const Context& c) {
 
 MaybeObjection blocks_twice(const Context& c) { return expect_blocks(c, 2 * peers(c)); }
 
+MaybeObjection one_item(const Context& c) { return expect_items(c, 1); }
+
 MaybeObjection check_start(const Context& c, const Start& m) {
   if (m.mode < starts_receive || m.mode > starts_synchronous_send)
     return Objection{"a receive (0), a send (1) or a synchronous send (2)", fmt::format("{}", m.mode), false};
@@ -192,6 +194,8 @@ constexpr ItemsTable<Check> item_checks({
     {Items::starts, starts},
     {Items::ranks, ranks},
     {Items::neighbors, neighbors},
+    {Items::value, one_item},
+    {Items::counter, one_item},
 });
 static_assert(item_checks.is_full());
 

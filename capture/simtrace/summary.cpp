@@ -67,6 +67,9 @@ std::int64_t bytes_of(const Signature& s) {
 /// True for the calls whose time is not part of the run.
 bool outside_of_run(Verb verb) { return verb == Verb::start || verb == Verb::finish; }
 
+/// Whether the mark counts for its metric: a region by its beginnings, a timer by its starts.
+bool counts(Op mark) { return mark != Op::Region_end && mark != Op::Timer_stop && mark != Op::Timer_while; }
+
 // ---- sums ----
 
 /// Rows and time of each signature of one segment: summed first, so that a call costs two additions.
@@ -110,6 +113,7 @@ class Summing {
     const Verb verb = info(s.op).verb;
     if (const auto& [moved, of] = movers[verb]; of != nullptr)
       summary_.*moved = summary_.*moved + of(s) * made.rows;
+    if (verb == Verb::mark && counts(s.op)) summary_.metrics[static_cast<std::size_t>(s.tag)] += made.rows;
     if (outside_of_run(verb)) outside_ticks_ = saturated_sum(outside_ticks_, made.ticks);
   }
 
@@ -134,6 +138,7 @@ void add_processes(Summary& summary, std::int32_t first, const std::vector<trace
 
 Summary summarize(const trace::Reader& reader) {
   Summary summary;
+  summary.metrics.resize(reader.metrics().size());
   Summing summing(summary, reader);
   const std::int32_t processes = reader.facts().processes;
   for (std::int32_t first = 0; first < processes; first += processes_at_once) {

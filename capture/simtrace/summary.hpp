@@ -26,9 +26,11 @@ struct Traffic {
 struct Summary {
   std::array<OperationSum, mpi_ops.size()> operations{};
   std::int64_t calls = 0;
-  Traffic messages;                      // sent from process to process
-  Traffic accesses;                      // to the windows of other processes
-  std::int64_t longest_ticks = 0;        // of a process, without the time inside MPI_Init and MPI_Finalize
+  std::vector<std::int64_t>
+      metrics;                     // by number: entries of a region, changes of a counter, starts of a timer
+  Traffic messages;                // sent from process to process
+  Traffic accesses;                // to the windows of other processes
+  std::int64_t longest_ticks = 0;  // of a process, without the time inside MPI_Init and MPI_Finalize
   std::vector<std::int32_t> incomplete;  // the first of the processes that did not end well
   std::int64_t incomplete_count = 0;
   std::map<std::string, std::int64_t> hosts;  // processes on each

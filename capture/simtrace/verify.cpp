@@ -136,6 +136,7 @@ bool Verifier::is_usable(Walker& walker, const CallName& at, std::size_t number,
 }
 
 std::vector<std::string> Verifier::remarks() const {
+  std::vector<std::string> all = checker_.marks().remarks();
   Fault remark{.file = reader_.path(),
                .problem = "the program meets processes of another MPI program, which are not in this trace",
                .remedy = "it cannot be replayed"};
@@ -144,9 +145,10 @@ std::vector<std::string> Verifier::remarks() const {
     remark.call = static_cast<std::int64_t>(at->call);
     remark.operation = info(at->op).name;
   } else if (std::ranges::none_of(reader_.communicators(), &trace::Members::has_strangers)) {
-    return {};
+    return all;
   }
-  return {to_string(remark)};
+  all.push_back(to_string(remark));
+  return all;
 }
 
 }  // namespace

@@ -80,6 +80,11 @@ struct RunColumns {
         count(f, "/communicators/count", layout...) {}
 };
 
+constexpr const char* metrics_group = "/metrics";
+constexpr const char* metric_kind_name = "/metrics/kind";
+constexpr const char* metric_characters_name = "/metrics/characters";
+constexpr const char* metric_offsets_name = "/metrics/first_character";
+
 constexpr const char* groups[] = {"/calls",     "/signatures",    "/segments",
                                   "/processes", "/communicators", "/skipped"};
 struct SkippedColumns {
@@ -92,6 +97,21 @@ struct SkippedColumns {
         communicator(f, "/skipped/communicator", layout...),
         tag(f, "/skipped/tag", layout...),
         messages(f, "/skipped/messages", layout...) {}
+};
+
+/// Only of traces that have metrics.
+struct MetricColumns {
+  Column<std::uint8_t> kind, characters;
+  Column<std::uint64_t> first_character;
+  template <class FileRef, class L>
+  explicit MetricColumns(FileRef& f, const L& of_metrics, const L& of_characters, const L& of_offsets)
+      : kind(f, metric_kind_name, of_metrics),
+        characters(f, metric_characters_name, of_characters),
+        first_character(f, metric_offsets_name, of_offsets) {}
+  explicit MetricColumns(const hdf5::File& f)
+      : kind(f, metric_kind_name),
+        characters(f, metric_characters_name),
+        first_character(f, metric_offsets_name) {}
 };
 
 constexpr const char* items_name = "/items";

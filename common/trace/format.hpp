@@ -50,8 +50,31 @@ struct Skipped {
   friend bool operator==(const Skipped&, const Skipped&) = default;
 };
 
-/// Operations by what it costs to record them.
-enum class Recording : std::uint8_t { message, request, completion, collective, local, kinds };
+/// What programs tell about themselves: regions of their code, counters and timers, by name.
+enum class MetricKind : std::uint8_t { region, counter, timer, kinds };
+struct Metric {
+  MetricKind kind = MetricKind::region;
+  std::string name;
+  friend bool operator==(const Metric&, const Metric&) = default;
+};
+
+/// The kind of metric that a mark is about.
+constexpr MetricKind metric_kind_of(Op mark) {
+  switch (mark) {
+    case Op::Counter_set:
+    case Op::Counter_add:
+      return MetricKind::counter;
+    case Op::Timer_start:
+    case Op::Timer_stop:
+    case Op::Timer_while:
+      return MetricKind::timer;
+    default:
+      return MetricKind::region;
+  }
+}
+
+/// Operations by what it costs to record them. Of marks packing has taken the cost off already.
+enum class Recording : std::uint8_t { message, request, completion, collective, local, kinds, free = kinds };
 constexpr std::size_t recording_kinds = static_cast<std::size_t>(Recording::kinds);
 constexpr std::array<const char*, recording_kinds> recording_names{"message", "request", "completion",
                                                                    "collective", "local"};
@@ -72,6 +95,8 @@ constexpr Recording recording_of(Op op) {
       return Recording::collective;
     case Verb::local:
       return Recording::local;
+    case Verb::mark:
+      return Recording::free;
     default:
       return Recording::message;
   }
@@ -87,8 +112,8 @@ struct Signature {
   std::uint16_t thread = 0;    // of the process, in the order in which they first called MPI
   std::uint16_t overlaps = 0;  // calls of other threads just before it that ended after it began
   std::int32_t communicator = world_id;
-  std::int32_t peer = nobody;  // world rank: destination, real source, or root
-  std::int32_t tag = 0;
+  std::int32_t peer = nobody;             // world rank: destination, real source, or root
+  std::int32_t tag = 0;                   // of a mark: the metric, by its row in /metrics
   std::int32_t request = nobody;          // slot the call opens: the smallest number free in its process
   std::int64_t bytes = 0;                 // see docs/trace-format.md per operation
   std::span<const std::int64_t> items{};  // meaning by info(op).items

@@ -101,6 +101,7 @@ Reader::Reader(std::string path) : path_(std::move(path)) {
     corrupt(fmt::format("expected {} rows in /processes, found {}", processes,
                         columns_->processes.complete.rows()));
   read_communicators();
+  read_metrics();
 }
 
 Reader::~Reader() = default;
@@ -152,6 +153,36 @@ void Reader::read_communicators() {
   }
   if (communicators_[world_id].size() != facts_.processes)
     corrupt("MPI_COMM_WORLD does not hold all processes");
+}
+
+/// Traces of programs that have none, and those of earlier versions, lack the columns.
+void Reader::read_metrics() {
+  if (!columns_->file.has(metrics_group)) return;
+  const MetricColumns c(columns_->file);
+  const std::uint64_t n = c.kind.rows();
+  if (c.first_character.rows() != n + 1) corrupt("the columns of /metrics differ in length");
+  const auto starts = offsets(c.first_character.read(0, n + 1), c.characters.rows(), "/metrics");
+  const auto kinds = c.kind.read(0, n);
+  const auto characters = c.characters.read(0, starts.back());
+  const std::string names(characters.begin(), characters.end());
+  for (std::size_t i = 0; i < n; i++) {
+    if (kinds[i] >= static_cast<std::uint8_t>(MetricKind::kinds))
+      corrupt(fmt::format("metric {} is of unknown kind {}", i, kinds[i]));
+    metrics_.push_back(
+        {static_cast<MetricKind>(kinds[i]), names.substr(starts[i], starts[i + 1] - starts[i])});
+  }
+}
+
+void Reader::check_mark(const Segment& segment, const Signature& s) const {
+  const auto is = [this](std::int64_t metric, MetricKind kind) {
+    return metric >= 0 && metric < std::ssize(metrics_) &&
+           metrics_[static_cast<std::size_t>(metric)].kind == kind;
+  };
+  const Items items = info(s.op).items;
+  const std::size_t words = items == Items::none ? 0 : 1;
+  if (!is(s.tag, metric_kind_of(s.op)) || s.items.size() != words ||
+      (items == Items::counter && !is(s.items[0], MetricKind::counter)))
+    corrupt(fmt::format("process {}: {} of unknown metric {}", segment.process, info(s.op).name, s.tag));
 }
 
 std::vector<Skipped> Reader::skipped() const {
@@ -251,6 +282,7 @@ SignatureTable Reader::table(const Segment& s) const {
                           t.peer[i]));
     if (t.bytes[i] < 0)
       corrupt(fmt::format("process {}: {} of {} bytes", s.process, info(operations_[code]).name, t.bytes[i]));
+    if (info(operations_[code]).verb == Verb::mark) check_mark(s, t[i]);
   }
   return t;
 }

@@ -22,6 +22,9 @@ class Reader {
   const Extent& extent() const { return extent_; }
   const std::vector<Members>& communicators() const { return communicators_; }
 
+  /// Regions, counters and timers, by the numbers that marks name.
+  const std::vector<Metric>& metrics() const { return metrics_; }
+
   /// Of a program that was recorded in part; empty otherwise.
   std::vector<Skipped> skipped() const;
 
@@ -45,12 +48,15 @@ class Reader {
   std::vector<std::uint64_t> offsets(const std::vector<std::uint64_t>& rows, std::uint64_t end,
                                      const char* what) const;
   void read_communicators();
+  void read_metrics();
+  void check_mark(const Segment& segment, const Signature& s) const;
 
   std::string path_;
   std::unique_ptr<Columns> columns_;
   Facts facts_;
   Extent extent_;
   std::vector<Members> communicators_;
+  std::vector<Metric> metrics_;
   std::vector<Op> operations_;  // operation code in the file -> ours
   std::vector<std::string> hosts_;
 };

@@ -55,6 +55,15 @@ void copy_all(const hdf5::File& from, hdf5::File& to, const char* const (&names)
   for (const char* name : names) copy<T>(from, to, name, rank, ranks);
 }
 
+/// Only where there are any.
+void copy_metrics(const hdf5::File& from, hdf5::File& to, int rank, int ranks) {
+  if (!from.has(metrics_group)) return;
+  to.create_group(metrics_group);
+  copy<std::uint8_t>(from, to, metric_kind_name, rank, ranks);
+  copy<std::uint8_t>(from, to, metric_characters_name, rank, ranks);
+  copy<std::uint64_t>(from, to, metric_offsets_name, rank, ranks);
+}
+
 void rename_over(const std::string& from, const std::string& to) {
   std::error_code failure;
   std::filesystem::rename(from, to, failure);
@@ -245,9 +254,10 @@ void Writer::write_pending() {
   columns_->write_pending_segments(position_);
 }
 
-void Writer::commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped) {
+void Writer::commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped,
+                    const std::vector<Metric>& metrics) {
   write_pending();
-  write_tables(communicators, skipped);
+  write_tables(communicators, skipped, metrics);
   columns_.reset();
   if (!placement_) return rename_over(temporary_, path_);
   MPI_Barrier(placement_->comm);
@@ -256,13 +266,15 @@ void Writer::commit(const std::vector<Members>& communicators, const std::vector
   });
 }
 
-void Writer::write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped) {
+void Writer::write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped,
+                          const std::vector<Metric>& metrics) {
   Columns& c = *columns_;
   const Extent& end = placement_ ? placement_->total : position_;
   const std::string hosts =
       c.processes.write(c.file, layout_of(placement_), facts_.processes, end, comm_of(placement_));
   write_communicators(communicators);
   write_skipped(skipped);
+  write_metrics(metrics);
   write_facts(c.file, facts_);
   c.file.write_attribute("hosts", hosts);  // one a line; `host` counts lines
   c.file.flush();
@@ -311,6 +323,28 @@ void Writer::write_skipped(const std::vector<Skipped>& skipped) {
   each(columns.messages, &Skipped::messages);
 }
 
+/// Most programs have none; then nothing is written.
+void Writer::write_metrics(const std::vector<Metric>& metrics) {
+  std::vector<std::uint8_t> kinds, characters;
+  std::vector<std::uint64_t> starts{0};
+  for (const Metric& m : metrics) {
+    kinds.push_back(static_cast<std::uint8_t>(m.kind));
+    characters.insert(characters.end(), m.name.begin(), m.name.end());
+    starts.push_back(characters.size());
+  }
+  std::vector<std::uint64_t> rows{kinds.size(), characters.size()};
+  if (placement_) broadcast(placement_->comm, rows);
+  if (rows[0] == 0) return;
+  const Layout::Kind kind = layout_of(placement_);
+  columns_->file.create_group(metrics_group);
+  MetricColumns columns(columns_->file, Layout{kind, rows[0]}, Layout{kind, rows[1]},
+                        Layout{kind, rows[0] + 1});
+  if (metrics.empty()) return;
+  columns.kind.write(0, std::span<const std::uint8_t>(kinds));
+  columns.characters.write(0, std::span<const std::uint8_t>(characters));
+  columns.first_character.write(0, std::span<const std::uint64_t>(starts));
+}
+
 struct Rewriter::Columns {
   hdf5::File file;
   Column<std::int64_t> computation, duration;
@@ -340,6 +374,7 @@ Rewriter::Rewriter(std::string path, const std::string& source, Facts facts, MPI
   copy_all<std::uint32_t>(from, to, structure_u32, rank, ranks);
   copy_all<std::int64_t>(from, to, structure_i64, rank, ranks);
   copy_all<std::uint64_t>(from, to, structure_u64, rank, ranks);
+  copy_metrics(from, to, rank, ranks);
 
   // Its times hold no tracing cost any more.
   const auto processes = static_cast<std::uint64_t>(facts.processes);

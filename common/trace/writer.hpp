@@ -47,15 +47,18 @@ class Writer final : public Sink {
   void end_process(const Process& process);
 
   /// `communicators`: all of the trace, by id; ids 0 and 1 are MPI_COMM_WORLD and MPI_COMM_SELF. With a
-  /// Placement only rank 0 need know them, and what was skipped.
-  void commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped = {});
+  /// Placement only rank 0 need know them, what was skipped, and metrics.
+  void commit(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped = {},
+              const std::vector<Metric>& metrics = {});
 
  private:
   struct Columns;
   void write_pending();
-  void write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped);
+  void write_tables(const std::vector<Members>& communicators, const std::vector<Skipped>& skipped,
+                    const std::vector<Metric>& metrics);
   void write_communicators(const std::vector<Members>& communicators);
   void write_skipped(const std::vector<Skipped>& skipped);
+  void write_metrics(const std::vector<Metric>& metrics);
 
   std::string path_, temporary_;
   Facts facts_;

@@ -18,6 +18,7 @@ struct Call {
   std::int64_t bytes = 0;                  // docs/trace-format.md, per operation
   std::span<const std::int64_t> blocks{};  // the items of v and w forms where they list sizes, else empty
   bool commutative = true;                 // of a reduction's operation
+  bool in_place = false;                   // MPI_IN_PLACE: alltoall and its forms then go another way
 };
 
 struct Message {
@@ -28,9 +29,29 @@ struct Message {
     start_send,        // as send, but finish waits for its end
     start_receive,     // finish waits for the message
     finish,            // waits for everything started, in the order of start; has no peer
+    // Of algorithms that do not simulate messages:
+    signal,        // the time at the sender, at once and without cost
+    await_signal,  // goes on no earlier than that
+    pay_barrier,   // the machine's barrier overhead J
+    pay_send,      // what a send costs its process
+    pay_formula,   // `peer` is the number of the formula in Rounds::formulas()
   } kind;
   int peer = -1;
   std::int64_t bytes = 0;
+};
+
+/// Messages one after the other that lead to the end of a collective: their number, and their bytes together.
+/// On a machine they take messages * alpha + bytes * beta (replay/network/alpha_beta.hpp).
+struct CriticalPath {
+  int messages = 0;
+  std::int64_t bytes = 0;
+  friend bool operator==(const CriticalPath&, const CriticalPath&) = default;
+};
+
+/// The two textbook algorithms of an operation, for short and for long vectors. The faster one counts.
+struct Formula {
+  CriticalPath of_short, of_long;
+  friend bool operator==(const Formula&, const Formula&) = default;
 };
 
 /// The messages of one member.
@@ -53,11 +74,21 @@ class Rounds {
     send(to, sent);
     finish();
   }
+  void signal(int to) { messages_.push_back({Message::Kind::signal, to}); }
+  void await_signal(int from) { messages_.push_back({Message::Kind::await_signal, from}); }
+  void pay_barrier() { messages_.push_back({Message::Kind::pay_barrier}); }
+  void pay_send(std::int64_t bytes) { messages_.push_back({Message::Kind::pay_send, -1, bytes}); }
+  void pay(const Formula& formula) {
+    messages_.push_back({Message::Kind::pay_formula, static_cast<int>(formulas_.size())});
+    formulas_.push_back(formula);
+  }
   void clear() {
     messages_.clear();
+    formulas_.clear();
     started_ = false;
   }
   std::span<const Message> messages() const { return messages_; }
+  std::span<const Formula> formulas() const { return formulas_; }
 
  private:
   void start(const Message& m) {
@@ -65,6 +96,7 @@ class Rounds {
     started_ = true;
   }
   std::vector<Message> messages_;
+  std::vector<Formula> formulas_;
   bool started_ = false;
 };
 
@@ -74,8 +106,7 @@ struct Algorithm {
   std::string_view name;
   std::string_view help;
   Generator* rounds;
-  bool synchronises_only =
-      false;  // its messages carry times but cost nothing; the barrier overhead J follows
+  bool simulates_messages = true;  // else members wait for each other and pay what a formula says
 };
 
 /// Algorithms of an operation, its default first. Empty for operations that are not collective.

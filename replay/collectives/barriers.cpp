@@ -1,19 +1,15 @@
 // Barriers: messages without bytes.
 #include "replay/collectives/generators.hpp"
+#include "replay/collectives/meetings.hpp"
 #include "replay/collectives/parts.hpp"
 #include "replay/collectives/trees.hpp"
 
 namespace simreplay::collectives {
 
-/// Up and down a tree: everybody hears of the latest request (claim 8 of the patent).
+/// All leave at the latest request plus J (claim 8 of the patent).
 void barrier_latest(const Call& c, Rounds& out) {
-  const Node node = in_order_binomial_node(c.rank, c.size);
-  for (const int child : node.children()) out.receive(child, 0);
-  if (node.parent != Node::none) {
-    out.send(node.parent, 0);
-    out.receive(node.parent, 0);
-  }
-  for (const int child : node.children()) out.send(child, 0);
+  all_meet(c, out);
+  out.pay_barrier();
 }
 
 void barrier_tree(const Call& c, Rounds& out) {

@@ -33,5 +33,9 @@ Generator reduce_scatter_nonoverlapping, reduce_scatter_ring, reduce_scatter_rec
     reduce_scatter_butterfly;
 Generator reduce_scatter_block_linear, reduce_scatter_block_recursive_doubling,
     reduce_scatter_block_recursive_halving, reduce_scatter_block_butterfly;
+// formulas.cpp: no messages
+Generator formula_barrier, formula_bcast, formula_gather, formula_scatter, formula_allgather,
+    formula_alltoall, formula_alltoallv, formula_reduce, formula_allreduce, formula_reduce_scatter,
+    formula_scan;
 
 }  // namespace simreplay::collectives

@@ -285,10 +285,10 @@ constexpr bool complete(std::span<const Rule> rules) {
   return rules.empty() || (rules.back().members_below == any && rules.back().open());
 }
 
-/// The choice must be an algorithm that does the work, not one that chooses again or costs nothing.
+/// The choice must be an algorithm that does the work, not one that chooses again or has no messages.
 constexpr bool does_the_work(Op op, std::string_view name) {
   for (const Algorithm& a : row_of(op))
-    if (a.name == name) return a.name != by_rules && !a.synchronises_only;
+    if (a.name == name) return a.name != by_rules && a.simulates_messages;
   return false;
 }
 

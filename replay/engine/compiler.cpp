@@ -37,6 +37,10 @@ struct Compiler::Target {
   void add(Code code, std::uint32_t cost = 0, std::uint32_t channel = 0, std::uint32_t slot = 0) {
     program.steps.push_back(Step::of(code, cost, channel, slot));
   }
+  void mark(const observe::Mark& mark) {
+    add(Code::mark, 0, 0, static_cast<std::uint32_t>(program.marks.size()));
+    program.marks.push_back(mark);
+  }
   [[noreturn]] void refuse(const std::string& file, const trace::Signature& s, std::string problem) const {
     throw Error({.file = file,
                  .process = process,
@@ -72,18 +76,22 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
       placement_(placement),
       directory_(directory),
       costs_(machine),
+      barrier_overhead_(machine.barrier_overhead),
+      between_(machine.between, machine.model),
+      within_(machine.within, machine.model),
       self_(trace::Members{{{0, 1, 1}}}) {
   find_left_out();
+  find_timers();
   for (const trace::Members& members : trace.communicators())
     has_strangers_.push_back(members.has_strangers());
+  const auto& chosen = machine.collectives;
   for (const OpInfo& op : mpi_ops) {
     if (op.verb != Verb::collective) continue;
-    const auto chosen = machine.collectives.find(key_of(op));
+    const std::string key = chosen.contains(key_of(op)) ? key_of(op) : std::string(all_collectives);
     try {
-      algorithms_[op.op] =
-          &collectives::find(op.op, chosen == machine.collectives.end() ? "" : chosen->second);
+      algorithms_[op.op] = &collectives::find(op.op, chosen.contains(key) ? chosen.at(key) : "");
     } catch (const std::invalid_argument& e) {
-      throw Error({.file = machine.name, .operation = "collectives." + key_of(op), .problem = e.what()});
+      throw Error({.file = machine.name, .operation = "collectives." + key, .problem = e.what()});
     }
   }
 }
@@ -95,7 +103,7 @@ Program Compiler::compile(std::int32_t process, const trace::SignatureTable& tab
     to.program.ops.push_back(static_cast<Op>(table.operation[i]));
     to.program.recording.push_back(trace::recording_of(to.program.ops.back()));
     to.messages = 0;
-    compile_call(table[i], to);
+    compile_timed(table[i], to);
     to.program.messages.push_back(to.messages);
   }
   to.program.first.push_back(static_cast<std::uint32_t>(to.program.steps.size()));
@@ -179,6 +187,9 @@ void Compiler::compile_call(const trace::Signature& s, Target& to) {
       break;
     case Verb::io:
       compile_io(s, to);
+      break;
+    case Verb::mark:
+      compile_mark(s, to);
       break;
     case Verb::connect:
       refuse_strangers(s, to);
@@ -400,6 +411,32 @@ void Compiler::compile_completion(const trace::Signature& s, Target& to) {
   for (const std::int64_t slot : s.items) to.add(code, 0, 0, to.slot(trace_.path(), s, slot));
 }
 
+void Compiler::compile_mark(const trace::Signature& s, Target& to) {
+  to.mark({s.op, s.thread, s.tag, s.items.empty() ? 0 : s.items[0]});
+}
+
+/// Timers that have the name of an operation, or that of all.
+void Compiler::find_timers() {
+  const auto is_timed = [](const OpInfo& op) {
+    return op.verb != Verb::mark && op.verb != Verb::start && op.verb != Verb::finish;
+  };
+  const std::vector<trace::Metric>& metrics = trace_.metrics();
+  for (std::size_t i = 0; i < metrics.size(); i++)
+    for (const OpInfo& op : mpi_ops)
+      if (metrics[i].kind == trace::MetricKind::timer && is_timed(op) &&
+          (metrics[i].name == op.name || metrics[i].name == "MPI"))
+        timers_[op.op].push_back(static_cast<std::int32_t>(i));
+}
+
+void Compiler::compile_timed(const trace::Signature& s, Target& to) {
+  const auto timers = timers_.find(s.op);
+  if (timers == timers_.end()) [[likely]]
+    return compile_call(s, to);
+  for (const std::int32_t timer : timers->second) to.mark({Op::Timer_start, s.thread, timer});
+  compile_call(s, to);
+  for (const std::int32_t timer : timers->second) to.mark({Op::Timer_stop, s.thread, timer});
+}
+
 void Compiler::compile_collective(const trace::Signature& s, Target& to) {
   if (info(s.op).verb != Verb::create) {
     compile_rounds(s, *algorithms_[blocking(s.op)], s.communicator, s.bytes, to);
@@ -418,20 +455,40 @@ void Compiler::compile_collective(const trace::Signature& s, Target& to) {
 /// Those of rounds_. `world_rank` translates their peers.
 template <class WorldRank>
 void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank,
-                            bool free, Target& to) {
+                            Target& to) {
+  using Message = collectives::Message;
   const std::int32_t tag = s.request == trace::nobody ? collective_tag : posted_collective_tag;
-  for (const collectives::Message& m : rounds_.messages()) {
-    if (m.kind == collectives::Message::Kind::finish) {
+  for (const Message& m : rounds_.messages()) {
+    if (m.kind == Message::Kind::finish) {
       to.finish();
-      continue;
+    } else if (m.kind >= Message::Kind::pay_barrier) {
+      to.add(Code::advance, payment(m, communicator));
+    } else {
+      const std::int32_t peer = world_rank(m.peer);
+      add_message(m, {to.process, peer, communicator, tag}, {peer, to.process, communicator, tag}, to);
     }
-    const std::int32_t peer = world_rank(m.peer);
-    const Envelope sent{to.process, peer, communicator, tag}, received{peer, to.process, communicator, tag};
-    if (free)
-      add_free_message(m, sent, received, to);
-    else
-      add_message(m, sent, received, to);
   }
+}
+
+/// The class of what a member pays for a collective without messages.
+std::uint32_t Compiler::payment(const collectives::Message& m, std::int32_t communicator) {
+  using Message = collectives::Message;
+  if (m.kind == Message::Kind::pay_barrier) return costs_.lasting(barrier_overhead_);
+  const bool within = on_one_node(communicator);
+  if (m.kind == Message::Kind::pay_send) return costs_.send(m.bytes, within, network::Protocol::eager);
+  const collectives::Formula& f = rounds_.formulas()[static_cast<std::size_t>(m.peer)];
+  const network::AlphaBeta& line = within ? within_ : between_;
+  return costs_.lasting(
+      std::min(line.of(f.of_short.messages, f.of_short.bytes), line.of(f.of_long.messages, f.of_long.bytes)));
+}
+
+bool Compiler::on_one_node(std::int32_t communicator) {
+  const auto [it, is_new] = on_one_node_.try_emplace(communicator, true);
+  if (!is_new) return it->second;
+  const Group& members = group(communicator);
+  for (int rank = 1; rank < members.size() && it->second; rank++)
+    it->second = placement_.same_node(members.world_rank(0), members.world_rank(rank));
+  return it->second;
 }
 
 void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm,
@@ -444,7 +501,8 @@ void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algo
   collectives::Call call{.rank = *own,
                          .size = members.size(),
                          .bytes = bytes,
-                         .commutative = !(s.flags & trace::not_commutative)};
+                         .commutative = !(s.flags & trace::not_commutative),
+                         .in_place = (s.flags & trace::in_place) != 0};
   if (members.size() > 1 && info(s.op).rooted) {
     const auto root = s.peer < 0 ? std::nullopt : members.rank_of(s.peer);
     if (!root)
@@ -458,8 +516,7 @@ void Compiler::compile_rounds(const trace::Signature& s, const collectives::Algo
   rounds_.clear();
   algorithm.rounds(call, rounds_);
   add_messages(
-      s, communicator, [&](int rank) { return members.world_rank(rank); }, algorithm.synchronises_only, to);
-  if (algorithm.synchronises_only) to.add(Code::advance, costs_.barrier());
+      s, communicator, [&](int rank) { return members.world_rank(rank); }, to);
 }
 
 /// The sizes that the call lists, or none.
@@ -523,7 +580,7 @@ void Compiler::compile_between_groups(const trace::Signature& s, std::int32_t co
   const auto world_rank = [&](int rank) {
     return members.world_rank(rank < call.size ? begin + rank : remote_begin + rank - call.size);
   };
-  add_messages(s, communicator, world_rank, false, to);
+  add_messages(s, communicator, world_rank, to);
 }
 
 void Compiler::add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
@@ -544,17 +601,18 @@ void Compiler::add_message(const collectives::Message& m, const Envelope& sent, 
     case Message::Kind::start_receive:
       to.listen(receive_cost(received, m.bytes), directory_.channel_from(received));
       break;
-    case Message::Kind::finish:
+    case Message::Kind::signal:
+      to.add(Code::send, network::CostTable::free, directory_.channel_to(sent));
       break;
+    case Message::Kind::await_signal:
+      to.add(Code::take, network::CostTable::free, directory_.channel_from(received));
+      break;
+    case Message::Kind::finish:
+    case Message::Kind::pay_barrier:
+    case Message::Kind::pay_send:
+    case Message::Kind::pay_formula:
+      break;  // these have no peer
   }
-}
-
-/// Of algorithms that only carry times: sends and receives without cost.
-void Compiler::add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
-                                Target& to) {
-  const bool sends = m.kind == collectives::Message::Kind::send;
-  to.add(sends ? Code::send : Code::take, network::CostTable::free,
-         sends ? directory_.channel_to(sent) : directory_.channel_from(received));
 }
 
 const Group& Compiler::group(std::int32_t communicator) {

@@ -14,7 +14,9 @@
 #include "replay/engine/groups.hpp"
 #include "replay/engine/placement.hpp"
 #include "replay/engine/step.hpp"
+#include "replay/network/alpha_beta.hpp"
 #include "replay/network/cost_model.hpp"
+#include "replay/observe/metrics.hpp"
 
 namespace simreplay::engine {
 
@@ -31,6 +33,7 @@ struct Program {
   std::vector<std::uint32_t> first;
   std::vector<Step> steps;
   std::vector<Op> ops;
+  std::vector<observe::Mark> marks;
   std::vector<std::uint32_t> messages;  // point-to-point messages that the call sends
   std::vector<trace::Recording> recording;
   std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
@@ -64,8 +67,6 @@ class Compiler {
   };
   Answer add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to);
   std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
-  void add_free_message(const collectives::Message& m, const Envelope& sent, const Envelope& received,
-                        Target& to);
   void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void compile_launch(const trace::Signature& s, Target& to);
   void compile_neighbors(const trace::Signature& s, Target& to);
@@ -76,13 +77,17 @@ class Compiler {
   template <class Body>
   void beside(const trace::Signature& s, Target& to, Body&& body);
   void compile_completion(const trace::Signature& s, Target& to);
+  void compile_mark(const trace::Signature& s, Target& to);
+  void compile_timed(const trace::Signature& s, Target& to);
+  void find_timers();
   void compile_collective(const trace::Signature& s, Target& to);
   void compile_rounds(const trace::Signature& s, const collectives::Algorithm& algorithm,
                       std::int32_t communicator, std::int64_t bytes, Target& to);
   void compile_between_groups(const trace::Signature& s, std::int32_t communicator, Target& to);
   template <class WorldRank>
-  void add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, bool free,
-                    Target& to);
+  void add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank, Target& to);
+  std::uint32_t payment(const collectives::Message& m, std::int32_t communicator);
+  bool on_one_node(std::int32_t communicator);
   std::span<const std::int64_t> blocks_of(const trace::Signature& s, int peers, bool is_root,
                                           const Target& to) const;
   void check_bytes(const trace::Signature& s, std::int64_t bytes, int peers, const Target& to) const;
@@ -92,10 +97,14 @@ class Compiler {
   const Placement& placement_;
   Directory& directory_;
   network::CostTable costs_;
+  Duration barrier_overhead_;
+  network::AlphaBeta between_, within_;  // nodes; a node
   std::map<Op, const collectives::Algorithm*> algorithms_;
-  std::vector<bool> left_out_, has_left_out_;  // processes, communicators; empty if nobody is
-  std::vector<bool> has_strangers_;            // communicators with processes of other programs
+  std::vector<bool> left_out_, has_left_out_;       // processes, communicators; empty if nobody is
+  std::vector<bool> has_strangers_;                 // communicators with processes of other programs
+  std::map<Op, std::vector<std::int32_t>> timers_;  // metrics: timers that run during calls of the operation
   std::map<std::int32_t, Group> groups_;
+  std::map<std::int32_t, bool> on_one_node_;  // communicators that were asked for
   Group self_;
   collectives::Rounds rounds_;
 };

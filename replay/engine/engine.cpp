@@ -28,9 +28,10 @@ Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm
       partition_(trace.first_calls(0, trace.facts().processes), ranks_),
       exchange_(comm),
       ring_(comm),
-      placement_(machine, trace.facts().processes),
+      placement_(machine, trace.facts().processes, trace.metrics()),
       compiler_(trace, machine, placement_, *this),
       noise_(machine),
+      as_recorded_(machine.as_recorded),
       io_slowdown_(machine.io_speedup.inverse()),
       tick_ps_(trace.facts().tick_ps) {
   set_up();
@@ -54,13 +55,17 @@ void Engine::set_up() {
     v.process = first + static_cast<std::int32_t>(i);
     v.window = windows_.window(i);
     v.is_cut = rows[i].record == trace::Record::cut;
-    v.overhead_ps = rows[i].overhead_ps;
+    std::ranges::copy(rows[i].overhead_ps, v.overhead_ps.begin());
     v.slowdown = placement_.speedup(v.process).inverse();
+    if (as_recorded_) v.main.now = start_of_shifts;
     v.first_call = first_calls[i];
     v.next_segment = first_segments[i];
     v.end_segment = first_segments[i + 1];
     make_ready(v);
   }
+  if (!trace_.metrics().empty())
+    observed_.resize(processes,
+                     {observe::RecordedTimes(tick_ps_), observe::Metrics(trace_.metrics().size())});
   add_skipped();
 }
 
@@ -230,23 +235,28 @@ void Engine::run(VirtualProcessor& v) {
 bool Engine::run_call(VirtualProcessor& v, std::uint16_t signature) {
   const std::uint32_t* const first = v.program.first.data();
   if (v.step == between_calls) {
-    v.main.now += computation_before(v, signature);
+    v.main.now += computation_before(v, signature, v.main.now);
     v.entered = v.main.now;
     v.step = first[signature];
   }
   if (!run_steps(v, v.main, v.slots, v.program.steps, v.step, first[signature + 1], v.window.duration[v.row]))
     return false;
   v.account.messages += v.program.messages[signature];
-  v.window.duration[v.row] = (v.main.now - v.entered).count();
+  const Duration taken = v.main.now - v.entered;
+  v.window.duration[v.row] =
+      (as_recorded_ ? Duration{v.window.duration[v.row] * tick_ps_} + taken : taken).count();
   v.step = between_calls;
   return true;
 }
 
-Duration Engine::computation_before(VirtualProcessor& v, std::uint16_t signature) {
+/// How long the process computes from `begin` until it makes the call.
+Duration Engine::computation_before(VirtualProcessor& v, std::uint16_t signature, TimePoint begin) {
   const std::int64_t overhead = v.overhead_ps[static_cast<std::size_t>(v.recorded)];
   v.recorded = v.program.recording[signature];
+  if (as_recorded_) [[unlikely]]
+    return shift_before(v, overhead);
   const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - overhead;
-  const Duration computation = gap > 0 ? computed(v, gap) : Duration{0};
+  const Duration computation = gap > 0 ? computed(v, gap, begin) : Duration{0};
   v.account.computation += computation;
   v.window.computation[v.row] = computation.count();
   return computation;
@@ -270,10 +280,13 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
     if (ready - transfer > now) lane.waiting += ready - transfer - now;
     now = std::max(now, ready);
   };
-  const auto through_adapter = [&](TimePoint& adapter, const network::Cost& cost) {
+  // What is ready at that time passes the adapter when that is free.
+  const auto through_adapter = [&](TimePoint ready, const network::Cost& cost) {
     if (cost.gap.count() == 0) return;
-    now = std::max(now, adapter);
-    adapter = now + cost.gap;
+    TimePoint& adapter = cost.outwards ? lane.adapter_out : lane.adapter_in;
+    const TimePoint start = std::max(ready - cost.lead, adapter);
+    adapter = start + cost.gap;
+    now = std::max(now, start + cost.lead);
   };
   for (; step < end; step++) {
     const Step& s = steps[step];
@@ -286,14 +299,14 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         const Duration elapsed =
             (s.slot == 0 ? v.slowdown : io_slowdown_).times(Duration{duration * tick_ps_});
         v.account.computation += elapsed;
-        now += elapsed;
+        if (!as_recorded_) now += elapsed;
         break;
       }
       case Code::leave:
         v.account.recorded -= Duration{duration * tick_ps_};
         break;
       case Code::send:
-        through_adapter(lane.adapter_out, cost);
+        through_adapter(now, cost);
         dispatch(s.channel, {now + cost.flight, static_cast<Kind>(s.slot)});
         now += cost.busy;
         break;
@@ -303,15 +316,18 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         now += cost.before;
         wait_until(a.time, Duration{0});
         now = match(s.channel, a.kind, now, cost);
-        through_adapter(lane.adapter_in, cost);
+        through_adapter(now, cost);
         now += cost.busy;
         break;
       }
-      case Code::hear:
+      case Code::hear: {
         if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        wait_until(channels_.pop_arrival(s.channel).time, cost.transfer);
+        const TimePoint heard = channels_.pop_arrival(s.channel).time;
+        wait_until(heard, cost.transfer);
+        through_adapter(heard, cost);
         now += cost.busy;
         break;
+      }
       case Code::look:
         if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
         wait_until(channels_.first_arrival(s.channel).time, Duration{0});
@@ -336,13 +352,14 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         const Slot& slot = slots[s.slot];
         if (slot.arrival_ps < 0) [[unlikely]] {
           if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
-          now = std::max(now, v.entered + io_slowdown_.times(Duration{duration * tick_ps_}));
+          if (!as_recorded_)
+            now = std::max(now, v.entered + io_slowdown_.times(Duration{duration * tick_ps_}));
           break;
         }
         const network::Cost& of_message = costs[slot.cost];
         now += cost.before;
         wait_until(at(slot.arrival_ps), Duration{slot.time_ps});
-        through_adapter(lane.adapter_in, of_message);
+        through_adapter(at(slot.arrival_ps), of_message);
         now += of_message.busy;
         break;
       }
@@ -363,7 +380,7 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         step += s.cost();
         break;
       case Code::transfer: {
-        through_adapter(lane.adapter_out, cost);
+        through_adapter(now, cost);
         Accesses& a = accesses(v, s.channel);
         a.done = std::max(a.done, now + cost.flight);
         a.done_here = std::max(a.done_here, now + cost.transfer);
@@ -372,6 +389,9 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
         now += cost.busy;
         break;
       }
+      case Code::mark:
+        mark(v, lane, now, s, duration);
+        break;
       case Code::drain: {
         const Accesses& a = accesses(v, s.channel);
         wait_until(s.slot == 0 ? a.done : a.done_here, Duration{0});
@@ -383,14 +403,28 @@ bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, s
   return true;
 }
 
+// --- the machine that recorded -----------------------------------------------------------------------------
+//
+// Without costs nothing is left of times but how far they move against the recorded ones, when the overhead
+// before each call is taken away. A call that takes a message ends moved as its process or as the sender of
+// the message, whichever moved less: so much is sure without knowing which of them was waited for.
+
+Duration Engine::shift_before(VirtualProcessor& v, std::int64_t overhead_ps) {
+  const std::int64_t gap = v.window.computation[v.row] * tick_ps_, removed = std::min(gap, overhead_ps);
+  v.account.computation += Duration{gap - removed};
+  v.window.computation[v.row] = gap - removed;
+  return Duration{-removed};
+}
+
 Accesses& Engine::accesses(VirtualProcessor& v, std::uint32_t window) {
   const auto it = std::ranges::find(v.accesses, window, &Accesses::window);
   return it != v.accesses.end() ? *it : v.accesses.emplace_back(Accesses{window});
 }
 
-Duration Engine::computed(const VirtualProcessor& v, std::int64_t gap_ps) const {
+Duration Engine::computed(const VirtualProcessor& v, std::int64_t gap_ps, TimePoint begin) const {
   const Duration scaled = v.slowdown.times(Duration{gap_ps});
-  return noise_.is_on() ? noise_.on(scaled, v.process, v.window.first_row + v.row - v.first_call) : scaled;
+  return noise_.is_on() ? noise_.on(scaled, v.process, v.window.first_row + v.row - v.first_call, begin)
+                        : scaled;
 }
 
 // --- reading ahead ----------------------------------------------------------------------------------------
@@ -435,14 +469,20 @@ bool Engine::refill(VirtualProcessor& v) {
   for (std::size_t i = 0; i < w.rows; i++)
     v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
   v.account.calls += w.rows;
+  if (!observed_.empty()) read_recorded_times(v);
   return true;
 }
 
-void Engine::end(VirtualProcessor& v) {
+void Engine::end(VirtualProcessor& v) const {
   Account& a = v.account;
   a.end = v.main.now;
   a.waiting = v.main.waiting;
   a.elapsed = v.main.now.time_since_epoch();
+  if (as_recorded_) {
+    a.elapsed += a.recorded - start_of_shifts.time_since_epoch();
+    a.end = TimePoint{a.elapsed};
+    a.waiting = Duration{};  // what of a call was waiting is not known
+  }
   if (!v.threads) return;
   a.waiting = a.elapsed = Duration{};
   for (const Thread& t : v.threads->all) {
@@ -462,6 +502,7 @@ void Engine::cut(VirtualProcessor& v) {
     v.account.recorded -= Duration{((has_begun ? 0 : w.computation[i]) + w.duration[i]) * tick_ps_};
     v.account.calls--;
   }
+  if (!observed_.empty()) observed(v).recorded.cut(done);
   if (rewritten_ && done > 0)
     rewritten_->calls(w.first_row, w.computations().first(done), w.durations().first(done));
   end(v);

@@ -21,6 +21,8 @@
 #include "replay/engine/placement.hpp"
 #include "replay/engine/ring.hpp"
 #include "replay/engine/virtual_processor.hpp"
+#include "replay/observe/metrics.hpp"
+#include "replay/observe/recorded_times.hpp"
 
 namespace simreplay::engine {
 
@@ -35,6 +37,10 @@ struct Outcome {
   bool failed = false;                  // somewhere
   std::vector<std::string> unreceived;  // messages without a receive, at most 20 lines
   std::int64_t unreceived_messages = 0;
+  std::vector<trace::Metric> metrics;     // regions, counters and timers of the trace
+  std::vector<observe::Row> metric_rows;  // of the processes of this rank, ascending
+  std::vector<std::string> unpaired;      // regions and timers without end or beginning, at most 20 lines
+  std::int64_t unpaired_metrics = 0;
 };
 
 class Engine final : private Directory {
@@ -60,10 +66,12 @@ class Engine final : private Directory {
   bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
                  std::uint32_t& step, std::uint32_t end, std::int64_t duration);
   bool run_call(VirtualProcessor& v, std::uint16_t signature);
-  Duration computation_before(VirtualProcessor& v, std::uint16_t signature);
-  static void part_into_threads(VirtualProcessor& v);
+  Duration computation_before(VirtualProcessor& v, std::uint16_t signature, TimePoint begin);
+  void part_into_threads(VirtualProcessor& v);
   void run_threads(VirtualProcessor& v);
   bool begin_call(VirtualProcessor& v);
+  void take_up(VirtualProcessor& v, const Thread& thread) const;
+  void put_down(const VirtualProcessor& v, Thread& thread) const;
   bool go_on_inside(VirtualProcessor& v);
   bool go_on(VirtualProcessor& v, Thread& thread);
   void settle(VirtualProcessor& v);
@@ -73,10 +81,18 @@ class Engine final : private Directory {
   static TimePoint& strand_end(VirtualProcessor& v, std::uint32_t communicator);
   bool refill(VirtualProcessor& v);
   void next_segment(VirtualProcessor& v);
-  static void end(VirtualProcessor& v);
+  void end(VirtualProcessor& v) const;
   void cut(VirtualProcessor& v);
   void check_times(const VirtualProcessor& v) const;
-  Duration computed(const VirtualProcessor& v, std::int64_t gap_ps) const;
+  void mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s, std::int64_t duration);
+  observe::Moment moment(const Lane& lane, TimePoint now, Duration computation,
+                         const observe::RecordedTimes::Times& recorded) const;
+  void set_region_speed(VirtualProcessor& v, std::uint16_t thread);
+  void read_recorded_times(VirtualProcessor& v);
+  void finish_metrics(VirtualProcessor& v, Outcome& o);
+  Duration computed(const VirtualProcessor& v, std::int64_t gap_ps, TimePoint begin) const;
+  static constexpr TimePoint start_of_shifts{Duration{std::int64_t{1} << 61}};  // far from 0 and the end
+  Duration shift_before(VirtualProcessor& v, std::int64_t overhead_ps);
   void dispatch(std::uint32_t channel, Arrival arrival);
   void deliver(std::uint32_t channel, Arrival arrival);
   TimePoint match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost);
@@ -105,10 +121,20 @@ class Engine final : private Directory {
   Placement placement_;
   Compiler compiler_;
   Noise noise_;
+  bool as_recorded_;
   Ratio io_slowdown_;
   std::int64_t tick_ps_ = 1;
   WindowPool windows_;
   std::vector<VirtualProcessor> processors_;
+  /// What is known of the regions, counters and timers of a process.
+  struct Observed {
+    observe::RecordedTimes recorded;
+    observe::Metrics metrics;
+  };
+  Observed& observed(const VirtualProcessor& v) {
+    return observed_[static_cast<std::size_t>(&v - processors_.data())];
+  }
+  std::vector<Observed> observed_;  // by processor; empty if the trace has none of these
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed

@@ -52,10 +52,12 @@ Outcome Engine::outcome() {
   Outcome o;
   o.first_process = partition_.first(rank_);
   o.failure = failure_;
+  o.metrics = trace_.metrics();
   for (VirtualProcessor& v : processors_) {
     if (!v.finished) cut(v);
     if (v.is_cut) o.cut_processes++;
     o.accounts.push_back(v.account);
+    if (!observed_.empty()) finish_metrics(v, o);
     if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
       o.blocked.push_back(describe_block(v));

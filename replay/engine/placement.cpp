@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "common/error.hpp"
@@ -25,9 +26,26 @@ void read_lines(const std::string& file, Line&& line) {
   }
 }
 
+constexpr const char* forms = "`process N SPEEDUP`, `node N SPEEDUP` or `region NAME SPEEDUP`";
+
+std::optional<std::int32_t> find_region(const std::string& name, std::span<const trace::Metric> metrics) {
+  const auto it = std::ranges::find(metrics, trace::Metric{trace::MetricKind::region, name});
+  if (it == metrics.end()) return std::nullopt;
+  return static_cast<std::int32_t>(it - metrics.begin());
+}
+
+std::string expected_regions(std::span<const trace::Metric> metrics) {
+  std::vector<std::string> names;
+  for (const trace::Metric& m : metrics)
+    if (m.kind == trace::MetricKind::region) names.push_back(m.name);
+  return names.empty() ? "no region, for the trace has none"
+                       : fmt::format("a region of the trace ({})", fmt::join(names, ", "));
+}
+
 }  // namespace
 
-Placement::Placement(const Machine& machine, std::int32_t processes) : speedup_(machine.cpu_speedup) {
+Placement::Placement(const Machine& machine, std::int32_t processes, std::span<const trace::Metric> metrics)
+    : speedup_(machine.cpu_speedup) {
   per_node_ = static_cast<std::int32_t>(std::min<std::int64_t>(machine.processes_per_node, processes));
   nodes_ = (processes + per_node_ - 1) / per_node_;
   if (machine.placement == "block") {
@@ -38,7 +56,7 @@ Placement::Placement(const Machine& machine, std::int32_t processes) : speedup_(
     scheme_ = Scheme::listed;
     read_nodes(machine.placement, processes);
   }
-  if (!machine.speedups.empty()) read_speedups(machine.speedups, processes);
+  if (!machine.speedups.empty()) read_speedups(machine.speedups, processes, metrics);
 }
 
 std::int32_t Placement::node(std::int32_t process) const {
@@ -77,26 +95,55 @@ void Placement::read_nodes(const std::string& file, std::int32_t processes) {
                  .found = fmt::format("{} numbers", listed_.size())});
 }
 
-void Placement::read_speedups(const std::string& file, std::int32_t processes) {
+const Ratio* Placement::speedup_of_region(std::int32_t region) const {
+  const auto it = of_region_.find(region);
+  return it == of_region_.end() ? nullptr : &it->second;
+}
+
+void Placement::read_speedups(const std::string& file, std::int32_t processes,
+                              std::span<const trace::Metric> metrics) {
   read_lines(file, [&](std::int64_t line, const std::vector<std::string>& words) {
-    const auto refuse = [&](const std::string& found) {
-      throw Error({.file = file,
-                   .line = line,
-                   .expected = "`process N SPEEDUP` or `node N SPEEDUP`",
-                   .found = found});
+    const auto refuse = [&](const std::string& expected, const std::string& found) {
+      throw Error({.file = file, .line = line, .expected = expected, .found = found});
     };
-    if (words.size() != 3 || (words[0] != "process" && words[0] != "node"))
-      refuse(fmt::format("'{}'", fmt::join(words, " ")));
+    const bool is_region = words[0] == "region";
+    if (words.size() < 3 || (words.size() > 3 && !is_region) ||
+        (words[0] != "process" && words[0] != "node" && !is_region))
+      refuse(forms, fmt::format("'{}'", fmt::join(words, " ")));
     try {
+      const Ratio speedup = parse_ratio(words.back());
+      if (is_region) {
+        const std::string name = fmt::format("{}", fmt::join(words.begin() + 1, words.end() - 1, " "));
+        const auto region = find_region(name, metrics);
+        if (!region) refuse(expected_regions(metrics), fmt::format("'{}'", name));
+        of_region_[*region] = speedup;
+        return;
+      }
       const std::int64_t number = parse_count(words[1]);
       if (words[0] == "process" && number >= processes)
-        refuse(fmt::format("process {} of {}", number, processes));
-      (words[0] == "process" ? of_process_ : of_node_)[static_cast<std::int32_t>(number)] =
-          parse_ratio(words[2]);
+        refuse(forms, fmt::format("process {} of {}", number, processes));
+      (words[0] == "process" ? of_process_ : of_node_)[static_cast<std::int32_t>(number)] = speedup;
     } catch (const std::invalid_argument& e) {
       throw Error({.file = file, .line = line, .problem = e.what()});
     }
   });
+  check_products(file);
+}
+
+/// Speeds are exact, so those of regions and processors must fit together.
+void Placement::check_products(const std::string& file) const {
+  std::vector<Ratio> speedups{speedup_};
+  for (const auto* list : {&of_process_, &of_node_})
+    for (const auto& [number, speedup] : *list) speedups.push_back(speedup);
+  for (const auto& [region, factor] : of_region_)
+    for (const Ratio& speedup : speedups) try {
+        static_cast<void>(speedup * factor);
+      } catch (const std::overflow_error& e) {
+        throw Error(
+            {.file = file,
+             .expected = "speeds with fewer digits",
+             .found = fmt::format("{} of a region on a processor of {}", factor.value(), speedup.value())});
+      }
 }
 
 }  // namespace simreplay::engine

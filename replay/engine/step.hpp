@@ -23,6 +23,7 @@ enum class Code : std::uint8_t {
              // forked on communicator `channel` before; they complete `slot`
   transfer,  // an access to window `channel` begins; it completes `slot`, if that is one
   drain,     // wait for the accesses to window `channel`: until they are done, or (`slot`) at the origin
+  mark,      // something is said about the program: mark `slot` of its process
 };
 
 constexpr std::uint32_t no_channel = ~std::uint32_t{0}, no_slot = ~std::uint32_t{0};

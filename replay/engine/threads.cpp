@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/error.hpp"
 #include "replay/engine/engine.hpp"
 
 namespace simreplay::engine {
@@ -19,12 +20,35 @@ TimePoint& latest_leave(Threads& threads, std::uint64_t call) {
 
 /// From here on the process has more threads than the one that it had so far.
 void Engine::part_into_threads(VirtualProcessor& v) {
+  if (as_recorded_)
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .operation = "as-recorded",
+                 .expected = "one thread that calls MPI",
+                 .found = "several"});
   v.threads = std::make_unique<Threads>();
   v.threads->latest_leaves.assign(remembered_calls, v.main.now);
   v.threads->settled = v.next_row - v.first_call;
   Thread& first = v.threads->all.emplace_back();
   static_cast<Lane&>(first) = v.main;
   first.has_begun = true;
+  first.computation = v.account.computation;
+  first.slowdown = v.slowdown;
+}
+
+/// What is known of the process as a whole is that of this thread from here on.
+void Engine::take_up(VirtualProcessor& v, const Thread& thread) const {
+  v.entered = thread.entered;
+  if (observed_.empty()) return;
+  v.slowdown = thread.slowdown;
+  v.computation_of_others = v.account.computation - thread.computation;
+  v.row_of_thread = thread.row;
+}
+
+void Engine::put_down(const VirtualProcessor& v, Thread& thread) const {
+  if (observed_.empty()) return;
+  thread.slowdown = v.slowdown;
+  thread.computation = v.account.computation - v.computation_of_others;
 }
 
 /// As far as possible: first what waited, then the next calls of threads that are not in one.
@@ -67,9 +91,14 @@ bool Engine::begin_call(VirtualProcessor& v) {
   // The call before the overlapping ones; it is settled, for none of those inside stands before it.
   const std::uint64_t call = v.window.first_row + v.row - v.first_call;
   const TimePoint bound = call > overlaps ? latest_leave(t, call - overlaps - 1) : TimePoint{};
-  if (!thread.has_begun) thread.now = thread.began = bound;
+  if (!thread.has_begun) {
+    thread.now = thread.began = bound;
+    thread.slowdown = placement_.speedup(v.process).inverse();
+  }
   thread.has_begun = true;
-  thread.now = std::max(thread.now + computation_before(v, signature), bound);
+  take_up(v, thread);
+  thread.now = std::max(thread.now + computation_before(v, signature, thread.now), bound);
+  put_down(v, thread);
   thread.entered = thread.now;
   thread.step = v.program.first[signature];
   thread.row = v.row++;
@@ -82,9 +111,11 @@ bool Engine::begin_call(VirtualProcessor& v) {
 bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
   const std::uint16_t signature = v.window.signature[thread.row];
   const std::uint32_t end = v.program.first[signature + 1U];
-  v.entered = thread.entered;
-  if (!run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row]))
-    return false;
+  take_up(v, thread);
+  const bool is_over =
+      run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row]);
+  put_down(v, thread);
+  if (!is_over) return false;
   v.account.messages += v.program.messages[signature];
   v.window.duration[thread.row] = (thread.now - thread.entered).count();
   v.threads->leaves[thread.row] = thread.now;

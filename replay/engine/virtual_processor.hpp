@@ -1,6 +1,7 @@
 #pragma once
 // One recorded process while it is replayed.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -80,6 +81,8 @@ constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 /// One of several threads that call MPI.
 struct Thread : Lane {
   TimePoint began{}, entered{};
+  Duration computation{};  // its part of the process's
+  Ratio slowdown;
   std::uint32_t step = between_calls;
   std::uint32_t row = 0;   // of its call
   bool is_inside = false;  // of a call that waits for something
@@ -98,7 +101,9 @@ struct VirtualProcessor {
   std::int32_t process = 0;
   Lane main;
   TimePoint entered{};
-  bool queued = false;  // stands in the list of those that are ready
+  Duration computation_of_others{};  // threads than the one at hand
+  std::uint32_t row_of_thread = 0;   // of its call
+  bool queued = false;               // stands in the list of those that are ready
   bool finished = false;
   bool is_cut = false;    // the records end before MPI_Finalize
   std::uint32_t row = 0;  // in the window
@@ -116,10 +121,10 @@ struct VirtualProcessor {
   trace::Segment segment;
   std::uint64_t next_row = 0;  // in /calls: the first that is not in the window
   std::uint64_t next_segment = 0, end_segment = 0;
-  std::uint64_t first_call = 0;  // row of the process's first call
-  trace::Overheads overhead_ps{};
-  trace::Recording recorded = trace::Recording::message;  // how the call before was
-  Ratio slowdown;                                         // time here per recorded time of computation
+  std::uint64_t first_call = 0;                                        // row of the process's first call
+  std::array<std::int64_t, trace::recording_kinds + 1> overhead_ps{};  // by trace::Recording; `free` too
+  trace::Recording recorded = trace::Recording::message;               // how the call before was
+  Ratio slowdown;  // time here per recorded time of computation
 };
 
 }  // namespace simreplay::engine

@@ -45,15 +45,19 @@ CostTable::Class CostTable::answer(std::int64_t bytes, bool within_node, Protoco
     const Cost at_receiver = receive_cost(bytes, way(within_node));
     Cost c;
     c.transfer = asked ? at_receiver.released : at_receiver.acknowledge;
-    if (asked) c.busy = way(within_node).send_epilog.at(bytes);
+    if (!asked) return c;
+    c.busy = way(within_node).send_epilog.at(bytes);
+    // The adapter was busy with the data until the sender was released.
+    c.outwards = true;
+    c.gap = c.lead = per_byte(way(within_node).gap_per_byte, bytes, counted(bytes, machine_.model));
     return c;
   });
 }
 
-CostTable::Class CostTable::barrier() {
-  return intern(barrier_role, 0, [&] {
+CostTable::Class CostTable::lasting(Duration time) {
+  return intern(lasting_role, time.count(), [&] {
     Cost c;
-    c.busy = machine_.barrier_overhead;
+    c.busy = time;
     return c;
   });
 }
@@ -80,6 +84,7 @@ Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol pr
   const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes),
                  epilog = c.send_epilog.at(bytes);
   Cost cost;
+  cost.outwards = true;
   if (protocol == Protocol::rendezvous) {  // only the request leaves now
     cost.busy = prolog;
     cost.flight = prolog + latency;
@@ -101,9 +106,13 @@ Cost CostTable::receive_cost(std::int64_t bytes, const MessageCosts& c) const {
   const Duration own = per_byte(c.receive_per_byte, bytes, n), adapter = per_byte(c.gap_per_byte, bytes, n);
   const bool loggops = machine_.model == Machine::Model::loggops;
   Cost cost;
+  cost.outwards = c.half_duplex;
   cost.before = c.receive_prolog.at(bytes);
   cost.busy = c.receive_epilog.at(bytes) + (loggops ? std::max(own, adapter) : own);
   cost.gap = c.gap.at(bytes) + adapter;
+  // Where the arrival is that of the last byte, the adapter has been busy with it for as long as they took.
+  if (!loggops)
+    cost.lead = std::min(adapter, per_byte(c.send_per_byte, bytes, n) + per_byte(c.per_byte, bytes, n));
   cost.acknowledge = latency;
   // The receiver answers, the sender sends: its overhead, its bytes, the way. It is free when the bytes have
   // left.

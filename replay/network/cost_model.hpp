@@ -22,12 +22,14 @@ enum class Protocol : std::uint8_t {
 enum class Access : std::uint8_t { put, get, update };
 
 /// Times of one step, in the terms of the interpreter. A send begins when process and adapter are free:
-///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;  arrival = start +
-///   flight
-/// a receive when the message is there too:
-///   start = max(now + before, arrival, adapter free);  adapter free = start + gap;  now = start + busy
+///   start = max(now, adapter free);  adapter free = start + gap;  now = start + busy;
+///   arrival = start + flight
+/// a receive when the message is there and was asked for; its bytes have begun to come before that:
+///   ready = max(asked + before, arrival);  start = max(ready - lead, adapter free);
+///   adapter free = start + gap;  now = max(now, start + lead) + busy
 struct Cost {
-  Duration before{}, busy{}, flight{}, gap{};
+  Duration before{}, busy{}, flight{}, gap{}, lead{};
+  bool outwards = false;  // through the adapter that sends
   // After the match of a message that waits for its receive:
   Duration transfer{};     // rendezvous: until the data has come; of a sender: until it knows
   Duration acknowledge{};  // synchronous: until the sender knows
@@ -47,7 +49,8 @@ class CostTable {
   Class receive(std::int64_t bytes, bool within_node);
   /// The end of a send that waits for its receive.
   Class answer(std::int64_t bytes, bool within_node, Protocol protocol);
-  Class barrier();
+  /// A step that takes this long.
+  Class lasting(Duration time);
   /// Of an access to a window. `flight`: until the origin knows that it is done; `transfer`: until it has its
   /// data, or may use its buffer again.
   Class access(Access kind, std::int64_t bytes, bool within_node);
@@ -65,7 +68,7 @@ class CostTable {
 
   Cost access_cost(Access kind, std::int64_t bytes, const MessageCosts& c) const;
 
-  static constexpr std::uint32_t barrier_role = 10, access_role = 11, roles = 17;
+  static constexpr std::uint32_t lasting_role = 10, access_role = 11, roles = 17;
   Machine machine_;
   std::vector<Cost> costs_;
   std::unordered_map<std::int64_t, Class> known_[roles];

@@ -181,6 +181,12 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
   if (blocked > 0)
     s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}",
                                      blocked, cut(waiting, blocked)));
+  s.metrics = {o.metrics, gather_bytes(o.metric_rows, comm)};
+  const std::int64_t unpaired = sum_of(o.unpaired_metrics, comm);
+  const auto unpaired_lines = gather_lines(o.unpaired, comm);
+  if (unpaired > 0)
+    s.warnings.push_back(fmt::format("regions and timers that do not begin and end in pairs:\n  {}",
+                                     cut(unpaired_lines, unpaired)));
   s.unreceived = sum_of(o.unreceived_messages, comm);
   const auto lines = gather_lines(o.unreceived, comm);
   if (s.unreceived > 0)
@@ -208,7 +214,7 @@ std::string to_text(const Summary& s) {
         std::ranges::max_element(s.processes, {}, &ProcessRow::computation_ps) - s.processes.begin();
     text += fmt::format("slowest     process {} ends last; process {} computes most\n", slowest, busiest);
   }
-  text += "\n" + table(s) + "\n";
+  text += "\n" + table(s) + to_text(s.metrics) + "\n";
   for (const std::string& w : s.warnings) text += "warning: " + w + "\n";
   text += fmt::format("replayed in {:.3f} s on {} {}: {} calls/s\n", s.replay_seconds, s.ranks,
                       s.ranks == 1 ? "rank" : "ranks",
@@ -242,7 +248,9 @@ std::string to_json(const Summary& s) {
                     {"end_ps", r.end_ps},
                     {"recorded_ps", r.recorded_ps}});
   }
-  return j.dump(1) + "\n";
+  add_json(s.metrics, j);
+  // Names are the program's, and need not be UTF-8.
+  return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace simreplay::report

@@ -10,6 +10,7 @@
 #include "common/machine.hpp"
 #include "common/trace/format.hpp"
 #include "replay/engine/engine.hpp"
+#include "replay/report/metrics.hpp"
 
 namespace simreplay::report {
 
@@ -25,6 +26,7 @@ struct Summary {
   std::vector<ProcessRow> processes;
   std::int64_t calls = 0, messages = 0, unreceived = 0;
   std::int64_t cut_processes = 0;  // whose records end before MPI_Finalize
+  MetricTable metrics;             // regions, counters and timers
   std::vector<std::string> warnings;
   int ranks = 1;
   double replay_seconds = 0;

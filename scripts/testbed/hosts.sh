@@ -5,10 +5,11 @@
 #   scripts/testbed/hosts.sh run COMMAND...                       on host 1: mpirun -np 4 ./app spreads over the hosts
 #   scripts/testbed/hosts.sh down
 #
-# A frame takes bytes / rate + delay. Each host has `data` (10.93.0.I, the switch) for messages and `control`
+# A frame takes bytes / rate + delay; frames are jumbos ($HOSTS_MTU, default 9000), for each costs this computer time
+# that it does not cost the network. Each host has `data` (10.93.0.I, the switch) for messages and `control`
 # (10.94.0.I, a plain bridge) for the launcher, a host name and /dev/shm of its own; files are shared.
 # All hosts share the processors of this computer: keep the network slow against them. A rank that waits sleeps
-# for moments instead of polling (libsleep_in_yield.so beside the switch; keep it in an LD_PRELOAD of your own).
+# for moments, a 25th of the delay, instead of polling (libsleep_in_yield.so beside the switch; keep it in an LD_PRELOAD of your own).
 # What `run` starts is nice by $HOSTS_NICE (default -20), so that other work disturbs less (not real-time: that would starve the kernel threads of the network).
 # State lies in $HOSTS_STATE (default /run/simreplay-hosts), the switch in $NETWORK_SWITCH
 # (default build/release/bin/tests/network_switch).
@@ -18,6 +19,7 @@ state=${HOSTS_STATE:-/run/simreplay-hosts}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 switch=${NETWORK_SWITCH:-$here/build/release/bin/tests/network_switch}
 patience=$(dirname "$switch")/libsleep_in_yield.so
+mtu=${HOSTS_MTU:-9000}
 name=srhost # of host I: srhostI; srhost0 holds the switch
 
 die() {
@@ -40,6 +42,7 @@ up() {
   ip netns list 2>/dev/null | grep -q "^${name}[0-9]" && die "namespaces $name* exist already"
   mkdir -p "$state"
   echo "$hosts" >"$state/count"
+  awk "BEGIN { printf \"%d\", $delay_us * 1000 / 25 }" >"$state/moment"
   trap 'down >/dev/null 2>&1' ERR
 
   echo "127.0.0.1 localhost" >"$state/hosts"
@@ -55,7 +58,7 @@ up() {
   # The switch before the ranks: a late frame is an error of the network that is to be there.
   local first=()
   chrt -f 10 true 2>/dev/null && first=(chrt -f 10) || echo "hosts: no real-time priority for the switch" >&2
-  in_ns 0 setsid "${first[@]}" "$switch" "$hosts" "$rate" "$(awk "BEGIN { printf \"%d\", $delay_us * 1000 }")" 1500 >"$state/switch.log" 2>&1 </dev/null &
+  in_ns 0 setsid "${first[@]}" "$switch" "$hosts" "$rate" "$(awk "BEGIN { printf \"%d\", $delay_us * 1000 }")" "$mtu" >"$state/switch.log" 2>&1 </dev/null &
   for ((i = 0; i < 100; i++)); do
     grep -qs ready "$state/switch.log" && break
     sleep 0.05
@@ -79,7 +82,7 @@ add_host() { # number hosts
   in_ns "$i" ip addr add "10.94.0.$i/24" dev control
   in_ns "$i" ip link set control up
   in_ns 0 ip link set "port$i" netns "$name$i"
-  in_ns "$i" ip link set "port$i" name data address "$(hardware_address "$i")" txqueuelen 10000
+  in_ns "$i" ip link set "port$i" name data mtu "$mtu" address "$(hardware_address "$i")" txqueuelen 10000
   in_ns "$i" ip addr add "10.93.0.$i/24" dev data
   in_ns "$i" ip link set data up
   in_ns "$i" ip route change 10.93.0.0/24 dev data src "10.93.0.$i" initcwnd 64 initrwnd 64 quickack 1
@@ -107,6 +110,9 @@ run() {
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$state/agent OMPI_MCA_plm_rsh_no_tree_spawn=1
   export OMPI_MCA_orte_default_hostfile=$state/hostfile
   export OMPI_MCA_oob_tcp_if_include=control OMPI_MCA_btl_tcp_if_include=data
+  export SLEEP_IN_YIELD=$(cat "$state/moment")
+  # Connections are made in MPI_Init, which is not compared.
+  export OMPI_MCA_mpi_preconnect_mpi=1
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
   # The hosts share processors: no binding, always yield; and look for TCP in every turn of waiting.
   export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_mpi_event_tick_rate=1

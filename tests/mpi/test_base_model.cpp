@@ -388,5 +388,5 @@ TEST_CASE("an unknown algorithm is refused with the valid ones") {
   CHECK_THROWS_WITH(replay(t, machine({{"collectives.barrier", "oak"}})),
                     Catch::Matchers::ContainsSubstring(
                         "expected an algorithm of MPI_Barrier (patent, dissemination, openmpi, linear, "
-                        "double-ring, recursive-doubling, bruck, two-proc, tree), found 'oak'"));
+                        "double-ring, recursive-doubling, bruck, two-proc, tree, formula), found 'oak'"));
 }

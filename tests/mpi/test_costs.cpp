@@ -1,8 +1,5 @@
 // Costs beyond the base model, by hand to the picosecond: LogGOPS, gaps, rendezvous, synchronous sends, ways
 // within a node, placement, speeds of single processes, sizes, noise.
-#include <cstdio>
-#include <fstream>
-
 #include "tests/support/catch.hpp"
 #include "tests/support/replay_trace.hpp"
 #include "tests/support/small_trace.hpp"
@@ -20,25 +17,6 @@ std::vector<std::pair<std::string, std::string>> loggops() {
           {"receive.epilog", "300ns"},  {"send.per-byte", "1ps/B"},        {"receive.per-byte", "1ps/B"},
           {"network.gap", "700ns"},     {"network.gap-per-byte", "2ps/B"}, {"network.eager-limit", "1000"}};
 }
-
-/// A file that all ranks of the test can read while it lives.
-class SharedFile {
- public:
-  explicit SharedFile(const std::string& text) : name_(scratch_name()) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    if (rank_ == 0) std::ofstream(name_) << text;
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  ~SharedFile() {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank_ == 0) std::remove(name_.c_str());
-  }
-  const std::string& name() const { return name_; }
-
- private:
-  int rank_ = 0;
-  std::string name_;
-};
 
 }  // namespace
 
@@ -62,6 +40,56 @@ TEST_CASE("LogGOPS: messages of one sender are g + (s-1)G apart, and the receive
   const std::int64_t first = hop, second = std::max({500 * ns + hop, first + gap, first + o + 200}),
                      third = std::max(gap + hop, second + gap), fourth = std::max(2 * gap + hop, third + gap);
   CHECK(r.end(2) == fourth + o);
+}
+
+TEST_CASE("a small message after a large one waits for the rest of it, not for its time once more") {
+  const std::vector<std::pair<std::string, std::string>> link{
+      {"network.latency", "2us"}, {"network.per-byte", "10ps/B"}, {"network.gap-per-byte", "10ps/B"}};
+  SmallTrace t(3);
+  t[0].send(2, 100'000);
+  t[1].compute(500 * ns).send(2, 100);
+  t[2].receive(0, 100'000).receive(1, 100);
+  const Replayed r = replay(t, machine(link));
+  CHECK(r.end(2) == 2 * us + 100'000 * 10 + 100 * 10);
+}
+
+TEST_CASE("half duplex: what a process sends and receives goes one after the other") {
+  const std::int64_t bytes = 5000, each = bytes * 10;
+  for (const bool half : {false, true}) {
+    const Machine m = machine({{"network.latency", "2us"},
+                               {"network.gap-per-byte", "10ps/B"},
+                               {"network.per-byte", "10ps/B"},
+                               {"network.eager-limit", "1000"},
+                               {"network.duplex", half ? "half" : "full"}});
+    SmallTrace t(2);
+    for (const int p : {0, 1})
+      t[p].irecv(1 - p, bytes, 1)
+          .irecv(1 - p, bytes, 2)
+          .isend(1 - p, bytes, 3)
+          .isend(1 - p, bytes, 4)
+          .wait({1, 2, 3, 4});
+    const Replayed r = replay(t, m);
+    // Requests, answers, and the first data; then one more each way, or three more.
+    for (const std::size_t p : {0U, 1U}) CHECK(r.end(p) == 3 * 2 * us + each + (half ? 3 : 1) * each);
+  }
+}
+
+TEST_CASE("as recorded: only the overhead goes, and who took a message moves no more than its sender") {
+  SmallTrace t(3);
+  t.overhead(100 * ns);
+  t[0].compute(10 * ns).send(2, 8).compute(1 * us).send(1, 8).lasts(50 * ns).compute(1 * us).send(1, 8);
+  t[1].compute(30 * ns).receive(0, 8).lasts(2 * us).compute(2 * us).receive(0, 8).lasts(90 * ns);
+  t[2].compute(700 * ns).receive(0, 8).lasts(60 * ns);
+  Machine m;
+  m.as_recorded = true;
+  const std::string predicted = scratch_name();
+  const Replayed r = replay(t, m, predicted);
+  // What is taken away before each call: of 0 10, 100 and 100; of 1 30 and 100; of 2 100, but 0 had lost 10.
+  CHECK(r.end(0) == 2'060 * ns - 210 * ns);
+  CHECK(r.end(1) == 4'120 * ns - 130 * ns);
+  CHECK(r.end(2) == 760 * ns - 10 * ns);
+  const Replayed again = replay_file(predicted, m);
+  for (const std::size_t p : {0U, 1U, 2U}) CHECK(again.end(p) == r.end(p));
 }
 
 TEST_CASE("rendezvous: request, answer and data; the sender is free when its bytes have left") {
@@ -178,8 +206,8 @@ TEST_CASE("speeds of single processes and nodes") {
   CHECK(r.end(2) == 6 * us);
   const SharedFile bad("process 3 2\n");
   CHECK_THROWS_WITH(replay(t, machine({{"cpu.speedups", bad.name()}})),
-                    Catch::Matchers::ContainsSubstring(
-                        ":1: expected `process N SPEEDUP` or `node N SPEEDUP`, found process 3 of 3"));
+                    Catch::Matchers::ContainsSubstring(":1: expected `process N SPEEDUP`, `node N SPEEDUP` "
+                                                       "or `region NAME SPEEDUP`, found process 3 of 3"));
 }
 
 TEST_CASE("costs by size: each holds from its size on") {

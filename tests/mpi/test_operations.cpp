@@ -91,6 +91,22 @@ TEST_CASE("a non-blocking collective takes its time from where it was started") 
   }
 }
 
+TEST_CASE("an alltoall in place exchanges with one neighbour after the other") {
+  const Machine linear = simple({{"collectives.alltoall", "linear"},
+                                 {"collectives.alltoallv", "linear"},
+                                 {"collectives.alltoallw", "linear"}});
+  for (const Op op : {Op::Alltoall, Op::Alltoallv, Op::Alltoallw}) {
+    SmallTrace at_once(3), in_place(3);
+    for (int p = 0; p < 3; p++) {
+      const Words blocks(op == Op::Alltoall ? 0 : 6, 8);
+      at_once[p].call(op, {.bytes = 8}, blocks);
+      in_place[p].call(op, {.flags = trace::in_place, .bytes = 8}, blocks);
+    }
+    CHECK(replay(at_once, linear).end(0) < 2 * a + l + 3 * h);
+    CHECK(replay(in_place, linear).end(0) == 2 * (a + l + h));
+  }
+}
+
 TEST_CASE("collectives that are under way at once on a communicator follow each other, on two they do not") {
   SmallTrace one(2), two(2);
   const std::int32_t other = two.communicator({0, 1});

@@ -113,6 +113,12 @@ std::string local(const Signature& s) {
   return is_local(s.op) && s.bytes != 1 ? fmt::format(" {} times", s.bytes) : std::string();
 }
 
+std::string mark(const Signature& s) {
+  if (s.items.empty()) return "";
+  return s.op == Op::Timer_while ? fmt::format(" while metric {}", s.items[0])
+                                 : fmt::format(" {}", s.items[0]);
+}
+
 constexpr VerbTable<std::string (*)(const Signature&)> details({
     {Verb::send, sends},
     {Verb::post_send, sends},
@@ -142,10 +148,12 @@ constexpr VerbTable<std::string (*)(const Signature&)> details({
     {Verb::flush_local, has_target},
     {Verb::io, file},
     {Verb::local, local},
+    {Verb::mark, mark},
 });
 
 std::string text(const Signature& s) {
   std::string line(info(s.op).name);
+  if (info(s.op).verb == Verb::mark) line += fmt::format(" of metric {}", s.tag);
   if ((s.flags & trace::nothing_found) != 0)
     line += fmt::format(" nothing, {} times", s.bytes);
   else if (const auto detail = details[info(s.op).verb])
@@ -210,6 +218,10 @@ void print(const Lines& lines) {
 void dump(const trace::Reader& reader, const Options& options) {
   for (std::size_t id = 2; id < reader.communicators().size(); id++)
     fmt::print("communicator {}: {}\n", id, fmt::join(reader.communicators()[id].world_ranks(), " "));
+  constexpr const char* kinds[] = {"region", "counter", "timer"};
+  for (std::size_t i = 0; i < reader.metrics().size(); i++)
+    fmt::print("metric {}: {} {}\n", i, kinds[static_cast<std::size_t>(reader.metrics()[i].kind)],
+               reader.metrics()[i].name);
   const std::int32_t processes = reader.facts().processes;
   const std::vector<trace::Process> rows = reader.processes(0, processes);
   const std::vector<std::uint64_t> first_segment = reader.first_segments(0, processes);

@@ -3,8 +3,9 @@
 // Makes the TAP devices port1 ... portN in its network namespace; scripts/testbed/hosts.sh moves them into
 // those of the hosts. A frame takes len / rate on the link of its sender, the delay, and waits for the link
 // of its receiver; a frame that finds this link free is passed on as it comes (cut-through):
-//   passed   = max(read, sender's link free) + len / rate;                 sender's link free = passed
-//   handed   = max(passed + delay, receiver's link free + len / rate);     receiver's link free = handed
+//   begun    = max(read, sender's link free);                sender's link free = begun + len / rate
+//   handed   = max(begun + delay, receiver's link free) + len / rate;     receiver's link free = handed
+// Frames take the receiver's link in the order in which their first bits reach it.
 // Host I has the hardware address 02:53:52:00:00:I; frames for others (broadcasts) are dropped, as the hosts
 // know each other's addresses. Prints "ready"; SIGTERM ends it with counts of frames and of late ones.
 
@@ -38,7 +39,7 @@ Time now() { return std::chrono::steady_clock::now().time_since_epoch() / std::c
 
 volatile std::sig_atomic_t stopped = 0;
 
-/// Where a frame is: it has passed the delay, or it has come through the receiver's link.
+/// Where a frame is: its first bit has passed the delay, or its last the receiver's link.
 enum class Stage { at_receiver_link, handed_over };
 
 struct Frame {
@@ -105,8 +106,9 @@ class Switch {
       const std::size_t to = bytes[5];
       if ((bytes[0] & 1) != 0 || to < 1 || to > ports_.size()) continue;
       Time& free = ports_[from].sending_free;
-      free = std::max(free, now()) + on_link(bytes.size());
-      frames_.push({free + delay_, read_++, Stage::at_receiver_link, to - 1, std::move(bytes)});
+      const Time begun = std::max(free, now());
+      free = begun + on_link(bytes.size());
+      frames_.push({begun + delay_, read_++, Stage::at_receiver_link, to - 1, std::move(bytes)});
     }
   }
 
@@ -119,7 +121,7 @@ class Switch {
         continue;
       }
       Time& free = ports_[frame.to].receiving_free;
-      free = frame.due = std::max(frame.due, free + on_link(frame.bytes.size()));
+      free = frame.due = std::max(frame.due, free) + on_link(frame.bytes.size());
       frame.stage = Stage::handed_over;
       frames_.push(std::move(frame));
     }

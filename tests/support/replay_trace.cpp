@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 
 #include "common/mpi_session.hpp"
 #include "common/trace/reader.hpp"
@@ -34,6 +35,12 @@ void share(std::string& text) {
 }
 
 }  // namespace
+
+const observe::Row& Replayed::metric(std::int32_t process, std::int32_t number, std::int32_t counter) const {
+  for (const observe::Row& row : metrics)
+    if (row.process == process && row.metric == number && row.counter == counter) return row;
+  throw std::out_of_range("no such row: " + failure);
+}
 
 std::string scratch_name() {
   static int count = 0;
@@ -73,7 +80,7 @@ Replayed replay_file(const std::string& path, const Machine& machine, const std:
     engine::Engine engine(*reader, machine, MPI_COMM_WORLD, rewriter.get(), {});
     const report::Summary s = report::gather(engine.run(), "t.h5", reader->facts(), MPI_COMM_WORLD);
     if (rewriter) rewriter->commit();
-    result = {s.processes, s.calls, s.messages, s.unreceived, "", ""};
+    result = {s.processes, s.calls, s.messages, s.unreceived, "", "", s.metrics.rows};
     for (const std::string& w : s.warnings) result.warnings += w;
   } catch (const SharedFailure& f) {
     result.failure = f.message;
@@ -87,6 +94,7 @@ Replayed replay_file(const std::string& path, const Machine& machine, const std:
   }
   share(result.rows);
   share(result.warnings);
+  share(result.metrics);
   return result;
 }
 

@@ -1,7 +1,7 @@
-// To be preloaded: how long an MPI program runs between leaving MPI_Init and entering MPI_Finalize.
-// The slowest process counts. Rank 0 appends the seconds as a line to the
-// file named by SIMREPLAY_RUN_TIME. Two readings of the clock in the whole run: nothing is disturbed.
-// Each function is there as MPI_X and PMPI_X: the Fortran bindings of Open MPI call PMPI_X.
+// To be preloaded: how long an MPI program runs, from when its last process left MPI_Init until its last
+// enters MPI_Finalize, by the clock of the computer that all processes share. Rank 0 appends the seconds as a
+// line to the file named by SIMREPLAY_RUN_TIME. Two readings of the clock in the whole run: nothing is
+// disturbed. Each function is there as MPI_X and PMPI_X: the Fortran bindings of Open MPI call PMPI_X.
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -12,8 +12,10 @@
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-Clock::time_point start;
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+double start;
 
 template <class Function>
 Function* next(const char* name) {
@@ -22,26 +24,26 @@ Function* next(const char* name) {
 
 int init(int* argc, char*** argv) {
   const int status = next<decltype(MPI_Init)>("PMPI_Init")(argc, argv);
-  start = Clock::now();
+  start = now();
   return status;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
   const int status = next<decltype(MPI_Init_thread)>("PMPI_Init_thread")(argc, argv, required, provided);
-  start = Clock::now();
+  start = now();
   return status;
 }
 
 void report() {
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  double slowest = 0;
+  const double times[] = {start, now()};
+  double last[2] = {};
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  PMPI_Reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  PMPI_Reduce(times, last, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   const char* path = std::getenv("SIMREPLAY_RUN_TIME");
   if (rank != 0 || path == nullptr) return;
   if (std::FILE* file = std::fopen(path, "a")) {
-    std::fprintf(file, "%.9f\n", slowest);
+    std::fprintf(file, "%.9f\n", last[1] - last[0]);
     std::fclose(file);
   }
 }

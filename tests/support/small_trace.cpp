@@ -71,7 +71,7 @@ void SmallTrace::write(const std::string& path) const {
     encoder.end();
     writer.end_process({.calls = 0, .record = p.record_, .overhead_ps = p.overhead_ps_, .host = "host"});
   }
-  writer.commit(communicators_, skipped_);
+  writer.commit(communicators_, skipped_, metrics_);
 }
 
 }  // namespace simreplay::test

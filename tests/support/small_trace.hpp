@@ -35,6 +35,13 @@ class ProcessScript {
   }
   ProcessScript& collective(Op op, std::int64_t bytes, int root = -1, std::vector<std::int64_t> items = {},
                             std::int32_t communicator = 0);
+  /// A region, counter or timer, by the number that SmallTrace::metric() gave it.
+  ProcessScript& mark(Op op, std::int32_t metric, std::vector<std::int64_t> items = {},
+                      std::uint16_t thread = 0) {
+    return call(op, {.thread = thread, .tag = metric}, std::move(items));
+  }
+  ProcessScript& begin(std::int32_t region) { return mark(Op::Region_begin, region); }
+  ProcessScript& end(std::int32_t region) { return mark(Op::Region_end, region); }
   ProcessScript& cut_short() {
     record_ = trace::Record::cut;
     return *this;
@@ -65,6 +72,14 @@ class SmallTrace {
   /// Adds a communicator or window; returns its id (2, 3, ...). `first_group`: members of the first group of
   /// an intercommunicator.
   std::int32_t communicator(std::vector<std::int32_t> world_ranks, std::int32_t first_group = 0);
+  /// Adds a region, counter or timer; returns its number.
+  std::int32_t metric(trace::MetricKind kind, const std::string& name) {
+    metrics_.push_back({kind, name});
+    return static_cast<std::int32_t>(metrics_.size()) - 1;
+  }
+  std::int32_t region(const std::string& name) { return metric(trace::MetricKind::region, name); }
+  std::int32_t counter(const std::string& name) { return metric(trace::MetricKind::counter, name); }
+  std::int32_t timer(const std::string& name) { return metric(trace::MetricKind::timer, name); }
   void overhead(std::int64_t ps);
   void skipped(const trace::Skipped& messages) { skipped_.push_back(messages); }
   /// Every process gets MPI_Init before and MPI_Finalize after its calls, unless it was cut short.
@@ -74,6 +89,7 @@ class SmallTrace {
   std::vector<ProcessScript> processes_;
   std::vector<trace::Members> communicators_;
   std::vector<trace::Skipped> skipped_;
+  std::vector<trace::Metric> metrics_;
 };
 
 }  // namespace simreplay::test

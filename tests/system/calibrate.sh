@@ -40,3 +40,13 @@ expect_text err "here.ini: exists already"
 expect_status 1 "$MPIRUN" -np 1 "$simcalibrate" --quick -o new.ini
 expect_text err "two ranks are needed"
 [ ! -e new.ini ] || fail "a file of a failed measurement"
+
+# Noise: a profile that simreplay takes.
+expect_status 0 "$MPIRUN" -np 2 "$simcalibrate" --noise here.noise --noise-seconds 0.5
+expect_text out "rank 1 on "
+expect_text here.noise "unit ns length 1"  # of two ranks together: a second and a little
+expect_status 0 "$SIMREPLAY_BIN/simreplay" pingpong.h5 --noise.profile here.noise
+expect_status 1 "$MPIRUN" -np 2 "$simcalibrate" --noise here.noise
+expect_text err "here.noise: exists already"
+expect_status 1 "$simcalibrate" --noise new.noise --noise-seconds 0
+expect_text err "expected more than 0 and at most 3600, found 0"

@@ -43,7 +43,7 @@ PY
 PATH=$SIMREPLAY_BIN:$PATH
 simtrace verify trace.h5
 for ranks in 1 2 3 4; do
-  "$MPIRUN" -np $ranks simreplay trace.h5 --machine infiniband-edr -o predicted.$ranks.h5 --json $ranks.json >/dev/null
+  "$MPIRUN" -np $ranks simreplay trace.h5 --machine edr -o predicted.$ranks.h5 --json $ranks.json >/dev/null
   cmp predicted.1.h5 predicted.$ranks.h5
   diff <(grep predicted_ps 1.json) <(grep predicted_ps $ranks.json)
 done

@@ -6,8 +6,8 @@ PATH=$SIMREPLAY_BIN:$PATH
 predicted() { "$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1]))["predicted_ps"])' "$1"; }
 
 simtrace generate halo2d --processes 16 --steps 50 --compute 1ms -o t.h5
-simreplay t.h5 --machine infiniband-edr --json slow.json >/dev/null
-simreplay t.h5 --machine infiniband-edr --cpu.speedup 2 --json fast.json >/dev/null
+simreplay t.h5 --machine edr --json slow.json >/dev/null
+simreplay t.h5 --machine edr --cpu.speedup 2 --json fast.json >/dev/null
 simreplay t.h5 --cpu.speedup 1e9 --json free.json >/dev/null
 "$PYTHON" - <<'CHECK'
 import json

@@ -48,6 +48,7 @@ inline calibrate::Way synthetic_way(const calibrate::Settings& settings, Machine
                    (costs.send_per_byte.at(bytes).value() + costs.gap_per_byte.at(bytes).value()) *
                        static_cast<double>(bytes) / 1e3);
     }
+    point.exchange = measured(p.exchange_ns);
     way.points.push_back(point);
   }
   return way;

@@ -148,6 +148,18 @@ TEST_CASE("disturbed overheads and gaps do not lengthen a ping-pong") {
   }
 }
 
+TEST_CASE("half duplex where exchanges take as long as both ways one after the other") {
+  for (const char* duplex : {"full", "half"}) {
+    Settings machine = eager_machine;
+    machine["network.eager-limit"] = "4096";
+    machine["network.duplex"] = duplex;
+    const Way way = test::synthetic_way(machine, Model::base);
+    const Settings fitted = fit_costs(way, Model::base);
+    CHECK(fitted.contains("network.duplex") == (duplex == std::string("half")));
+    CHECK(deviations(way, costs_of(fitted, Model::base), Model::base).exchange_mean < 0.08);
+  }
+}
+
 TEST_CASE("the model is the one that fits") {
   Measurement m;
   m.between = test::synthetic_way(eager_machine, Model::base);

@@ -80,6 +80,27 @@ class Script {
     r.enter = r.leave = clock_;
     return put(r, runs);
   }
+  Script& metric(trace::MetricKind kind, const std::string& name) {
+    Record r;
+    r.kind = spool::metric_kind;
+    r.peer = metrics_++;
+    r.tag = static_cast<std::int32_t>(kind);
+    r.bytes = static_cast<std::int64_t>(name.size());
+    r.enter = r.leave = clock_;
+    Words words((name.size() + 7) / 8);
+    std::memcpy(words.data(), name.data(), name.size());
+    return put(r, words);
+  }
+  /// Takes no time itself, and 100 ns have gone by.
+  Script& mark(Op op, std::int32_t metric, std::int64_t value = 0) {
+    Record r{.bytes = value, .kind = static_cast<std::uint16_t>(op), .tag = metric};
+    r.enter = r.leave = clock_ += 100;
+    return put(r, {});
+  }
+  Script& mark_overhead(std::int64_t ps) {
+    writer_.header().mark_overhead_ps = ps;
+    return *this;
+  }
   Script& irecv(std::uint32_t request, std::int32_t source, std::uint16_t flags = 0, std::int32_t tag = 5) {
     return call(Op::Irecv, {.bytes = 999, .flags = flags, .peer = source, .tag = tag, .request = request});
   }
@@ -108,6 +129,7 @@ class Script {
 
   recorder::SpoolWriter writer_;
   std::int64_t clock_ = 1000;
+  std::int32_t metrics_ = 0;
 };
 
 struct Call {
@@ -394,4 +416,62 @@ TEST_CASE("any bytes give a trace or an error") {
       CHECK(std::string(error.what()) != "");
     }
   }
+}
+
+TEST_CASE("metrics of one kind and name are one, numbered in the order of processes") {
+  using trace::MetricKind;
+  Folder folder;
+  Script(folder, 0, 3)
+      .mark_overhead(60'400)
+      .metric(MetricKind::timer, "a")
+      .metric(MetricKind::counter, "b")
+      .call(Op::Init)
+      .mark(Op::Timer_while, 0, 1)
+      .mark(Op::Counter_set, 1, -7)
+      .call(Op::Barrier)
+      .end();
+  Script(folder, 1, 3).call(Op::Init).end();
+  Script(folder, 2, 3)
+      .metric(MetricKind::region, "a")
+      .metric(MetricKind::counter, "b")
+      .metric(MetricKind::timer, "a name of more than eight bytes")
+      .call(Op::Init)
+      .mark(Op::Region_begin, 0)
+      .mark(Op::Counter_add, 1, 3)
+      .mark(Op::Timer_start, 2)
+      .end();
+  const Packed packed = pack_folder(folder);
+  CHECK(packed.summary.incomplete.empty());
+  const trace::Reader reader(folder / "t.h5");
+  CHECK(reader.metrics() ==
+        std::vector<trace::Metric>{{MetricKind::timer, "a"},
+                                   {MetricKind::counter, "b"},
+                                   {MetricKind::region, "a"},
+                                   {MetricKind::timer, "a name of more than eight bytes"}});
+  const std::vector<Call> first = calls_of(folder / "t.h5", 0), third = calls_of(folder / "t.h5", 2);
+  REQUIRE(first.size() == 6);
+  CHECK(first[1].signature.tag == 0);
+  CHECK(first[1].items == Words{1});
+  CHECK(first[2].signature.tag == 1);
+  CHECK(first[2].items == Words{-7});
+  CHECK(first[2].duration == 0);
+  // What recording the mark before took is taken off.
+  CHECK(first[1].computation == 100);
+  CHECK(first[2].computation == 40);
+  CHECK(first[3].computation == 40);
+  CHECK(first[4].computation == 100);
+  REQUIRE(third.size() == 6);
+  CHECK(third[1].signature.tag == 2);
+  CHECK(third[2].signature.tag == 1);
+  CHECK(third[3].signature.tag == 3);
+  for (const Call& c : third) CHECK(c.signature.bytes == 0);
+}
+
+TEST_CASE("a mark of a metric that the spool does not name is damage") {
+  Folder folder;
+  Script(folder, 0, 1).call(Op::Init).mark(Op::Region_begin, 0).end();
+  const Packed packed = pack_folder(folder);
+  REQUIRE(packed.summary.remarks.size() == 1);
+  CHECK_THAT(packed.summary.remarks[0], Catch::Matchers::ContainsSubstring("damaged"));
+  CHECK(calls_of(folder / "t.h5", 0).size() == 1);
 }

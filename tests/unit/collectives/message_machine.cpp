@@ -68,14 +68,20 @@ class MessageMachine {
     Member& m = member(r);
     if (m.at == m.program.size()) return false;
     const Message& next = m.program[m.at];
+    if (next.kind >= Kind::pay_barrier) {
+      m.at++;
+      return true;
+    }
     if (next.kind != Kind::finish && (next.peer < 0 || next.peer >= size() || next.peer == r)) {
       out_.fault = fmt::format("member {} names peer {}", r, next.peer);
       return false;
     }
-    if (next.kind == Kind::receive && !take(r, next)) return false;
+    const bool waits = next.kind == Kind::receive || next.kind == Kind::await_signal;
+    if (waits && !take(r, next)) return false;
     if (next.kind == Kind::start_receive) m.started.push_back(next);
     if (next.kind == Kind::finish && !finish(r)) return false;
-    if (next.kind == Kind::send || next.kind == Kind::synchronous_send || next.kind == Kind::start_send)
+    if (next.kind == Kind::send || next.kind == Kind::synchronous_send || next.kind == Kind::start_send ||
+        next.kind == Kind::signal)
       put(r, next);
     m.at++;
     return true;

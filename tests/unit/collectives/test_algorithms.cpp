@@ -310,6 +310,8 @@ Form reduce_scatter(const Scene& s) {
 }
 
 Form barrier_tree(const Scene& s) { return {2 * (s.p - 1), 0, 2 * floor_log2(s.p)}; }
+Form signals_of_root(const Scene& s) { return {s.p - 1, 0, s.p > 1}; }
+Form signals_to_the_right(const Scene& s) { return {s.p - 1, 0, s.p - 1}; }
 
 struct Case {
   Op op;
@@ -327,6 +329,7 @@ const std::vector<Case> cases{
     {Op::Barrier, "double-ring", [](const Scene& s) { return s.p == 1 ? none() : Form{2 * s.p, 0, 2 * s.p, 2 * s.p}; }},
     {Op::Barrier, "recursive-doubling", doubling_barrier},
     {Op::Barrier, "tree", barrier_tree},
+    {Op::Barrier, "formula", barrier_tree},
     {Op::Bcast, "linear", star},
     {Op::Bcast, "chain", chain},
     {Op::Bcast, "pipeline", chain},
@@ -336,34 +339,44 @@ const std::vector<Case> cases{
     {Op::Bcast, "knomial", knomial},
     {Op::Bcast, "scatter-allgather", scatter_allgather},
     {Op::Bcast, "scatter-allgather-ring", scatter_ring},
+    {Op::Bcast, "formula", signals_of_root},
     {Op::Gather, "linear", linear},
     {Op::Gather, "binomial", binomial_blocks},
     {Op::Gather, "linear-sync", linear_sync},
+    {Op::Gather, "formula", signals_of_root},
     {Op::Gatherv, "linear", lists},
+    {Op::Gatherv, "formula", signals_of_root},
     {Op::Scatter, "linear", star},
     {Op::Scatter, "binomial", [](const Scene& s) { Form f = binomial_blocks(s); f.steps = ceil_log2(s.p); return f; }},
     {Op::Scatter, "linear-nb", star},
+    {Op::Scatter, "formula", signals_of_root},
     {Op::Scatterv, "linear", lists},
+    {Op::Scatterv, "formula", signals_of_root},
     {Op::Allgather, "linear", allgather_linear},
     {Op::Allgather, "bruck", by_doubling},
     {Op::Allgather, "recursive-doubling", by_doubling},
     {Op::Allgather, "ring", by_ring},
     {Op::Allgather, "neighbor", by_neighbors},
     {Op::Allgather, "two-proc", by_ring},
+    {Op::Allgather, "formula", barrier_tree},
     {Op::Allgatherv, "default", allgatherv_default},
     {Op::Allgatherv, "bruck", by_doubling},
     {Op::Allgatherv, "ring", by_ring},
     {Op::Allgatherv, "neighbor", by_neighbors},
     {Op::Allgatherv, "two-proc", by_ring},
+    {Op::Allgatherv, "formula", barrier_tree},
     {Op::Alltoall, "linear", at_once},
     {Op::Alltoall, "pairwise", steps_pairwise},
     {Op::Alltoall, "modified-bruck", alltoall_bruck},
     {Op::Alltoall, "linear-sync", at_once},
     {Op::Alltoall, "two-proc", steps_pairwise},
+    {Op::Alltoall, "formula", barrier_tree},
     {Op::Alltoallv, "linear", at_once_without_empty},
     {Op::Alltoallv, "pairwise", steps_pairwise},
+    {Op::Alltoallv, "formula", barrier_tree},
     {Op::Alltoallw, "linear", at_once_without_empty},
     {Op::Alltoallw, "pairwise", steps_pairwise},
+    {Op::Alltoallw, "formula", barrier_tree},
     {Op::Reduce, "linear", linear},
     {Op::Reduce, "chain", chain},
     {Op::Reduce, "pipeline", chain},
@@ -374,25 +387,31 @@ const std::vector<Case> cases{
        return Form{messages, messages * s.n};
      }},
     {Op::Reduce, "rabenseifner", reduce_rabenseifner},
+    {Op::Reduce, "formula", signals_of_root},
     {Op::Allreduce, "linear", reduce_bcast},
     {Op::Allreduce, "nonoverlapping", nonoverlapping},
     {Op::Allreduce, "recursive-doubling", doubling},
     {Op::Allreduce, "ring", allreduce_ring},
     {Op::Allreduce, "segmented-ring", allreduce_ring},
     {Op::Allreduce, "rabenseifner", allreduce_rabenseifner},
+    {Op::Allreduce, "formula", barrier_tree},
     {Op::Reduce_scatter, "nonoverlapping", reduce_scatterv},
     {Op::Reduce_scatter, "recursive-halving", recursive_halving},
     {Op::Reduce_scatter, "ring", by_ring},
     {Op::Reduce_scatter, "butterfly", butterfly},
+    {Op::Reduce_scatter, "formula", barrier_tree},
     {Op::Reduce_scatter_block, "linear", reduce_scatter},
     {Op::Reduce_scatter_block, "recursive-doubling", block_doubling},
     {Op::Reduce_scatter_block, "recursive-halving", recursive_halving},
     {Op::Reduce_scatter_block, "butterfly", block_butterfly},
     {Op::Reduce_scatter_block, "ring", by_ring},
+    {Op::Reduce_scatter_block, "formula", barrier_tree},
     {Op::Scan, "linear", chain},
     {Op::Scan, "recursive-doubling", scan_doubling},
+    {Op::Scan, "formula", signals_to_the_right},
     {Op::Exscan, "linear", chain},
-    {Op::Exscan, "recursive-doubling", scan_doubling}};
+    {Op::Exscan, "recursive-doubling", scan_doubling},
+    {Op::Exscan, "formula", signals_to_the_right}};
 // clang-format on
 
 std::string text(const Scene& s, std::string_view name) {
@@ -476,6 +495,55 @@ TEST_CASE("what Open MPI chooses moves the data, too") {
       s.commutative = false;
       check_sound(s, "openmpi", play(s, "openmpi"));
     });
+}
+
+TEST_CASE("alltoall in place: every algorithm becomes the exchange with both neighbours of each distance") {
+  for (const Op op : {Op::Alltoall, Op::Alltoallv, Op::Alltoallw})
+    for (const Algorithm& a : collectives::algorithms(op))
+      for (int p = 1; p <= 33; p++) {
+        if (a.name == "formula") continue;
+        const auto block = [&](int i, int j) { return Number{op == Op::Alltoall ? 8 : (i + j) % 3}; };
+        std::vector<std::vector<Number>> items(static_cast<std::size_t>(p));
+        std::vector<Call> calls;
+        Number messages = 0, bytes = 0;
+        for (int r = 0; r < p; r++) {
+          auto& mine = items[static_cast<std::size_t>(r)];
+          for (int twice = 0; twice < 2 && op != Op::Alltoall; twice++)
+            for (int i = 0; i < p; i++) mine.push_back(block(r, i));
+          for (int i = 0; i < p; i++) {
+            if (i == r) continue;
+            messages += block(r, i) > 0;
+            bytes += block(r, i);
+          }
+          calls.push_back({.rank = r, .size = p, .bytes = 8, .blocks = mine, .in_place = true});
+        }
+        const Outcome out = run(a, calls);
+        INFO(info(op).name << " " << a.name << " of " << p);
+        REQUIRE(out.fault == "");
+        REQUIRE(out.messages == messages);
+        REQUIRE(out.bytes == bytes);
+        if (op == Op::Alltoall) REQUIRE(out.steps == (p == 1 ? 0 : p - 1));
+      }
+}
+
+TEST_CASE("alltoallv in place: as Open MPI 4.1.4 made it") {
+  using collectives::Message;
+  using Kind = Message::Kind;
+  const std::vector<Number> counts{12, 0, 4, 8, 0};  // of member 1 of 5
+  std::vector<Number> twice = counts;
+  twice.insert(twice.end(), counts.begin(), counts.end());
+  collectives::Rounds out;
+  collectives::find(Op::Alltoallv, "").rounds({.rank = 1, .size = 5, .blocks = twice, .in_place = true}, out);
+  const std::vector<Message> expected{{Kind::start_receive, 2, 4},  {Kind::send, 0, 12}, {Kind::finish},
+                                      {Kind::start_receive, 0, 12}, {Kind::send, 2, 4},  {Kind::finish},
+                                      {Kind::start_receive, 3, 8},  {Kind::finish},      {Kind::send, 3, 8}};
+  const auto m = out.messages();
+  REQUIRE(m.size() == expected.size());
+  for (std::size_t i = 0; i < m.size(); i++) {
+    INFO("message " << i);
+    CHECK(
+        (m[i].kind == expected[i].kind && m[i].peer == expected[i].peer && m[i].bytes == expected[i].bytes));
+  }
 }
 
 TEST_CASE("an exchange posts its receive first, and finish is said once") {

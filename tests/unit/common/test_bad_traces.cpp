@@ -60,6 +60,8 @@ void write_small_trace(const std::string& path) {
   }
   t[0].collective(Op::Bcast, 4, 2, {}, odd);
   t[2].collective(Op::Bcast, 4, 2, {}, odd);
+  const std::int32_t solver = t.region("solver"), queue = t.counter("queue"), clock = t.timer("clock");
+  t[1].begin(solver).mark(Op::Counter_set, queue, {5}).mark(Op::Timer_while, clock, {queue}).end(solver);
   t.write(path);
 }
 

@@ -61,6 +61,11 @@ std::vector<Calls> list(C&&... calls) {
   return all;
 }
 
+/// By kind, as marks in random_calls() name them.
+const std::vector<Metric> metrics{{MetricKind::region, "solver"},
+                                  {MetricKind::counter, ""},
+                                  {MetricKind::timer, "a name\nof \"any\" text\xff"}};
+
 void write(const std::string& path, const std::vector<Calls>& processes,
            const std::vector<Members>& communicators) {
   Facts facts;
@@ -81,7 +86,7 @@ void write(const std::string& path, const std::vector<Calls>& processes,
                         .overhead_ps = {static_cast<std::int64_t>(p) * 7, 1, 2, 3, 4},
                         .host = p % 2 == 0 ? "even" : "odd"});
   }
-  writer.commit(communicators);
+  writer.commit(communicators, {}, metrics);
 }
 
 Facts one_process() {
@@ -124,8 +129,13 @@ Calls random_calls(std::uint64_t seed, int processes, int n) {
     s.tag = below(5) - 2;
     s.request = below(4) - 1;
     s.bytes = static_cast<std::int64_t>(random() >> (1 + random() % 60));
-    std::vector<std::int64_t> items(random() % 4);
+    const bool is_mark = info(s.op).verb == Verb::mark;
+    std::vector<std::int64_t> items(is_mark ? info(s.op).items != Items::none : random() % 4);
     for (auto& item : items) item = static_cast<std::int64_t>(random());
+    if (info(s.op).verb == Verb::mark) {
+      s.tag = static_cast<std::int32_t>(metric_kind_of(s.op));
+      if (info(s.op).items == Items::counter) items[0] = 1;
+    }
     calls.add(s, items, static_cast<std::int64_t>(random() >> 2), -static_cast<std::int64_t>(random() >> 3));
   }
   return calls;
@@ -152,6 +162,7 @@ TEST_CASE("every column comes back as it was written") {
   CHECK(reader.facts().processes == 7);
   CHECK(reader.facts().tick_ps == 1);
   CHECK(reader.communicators() == communicators);
+  CHECK(reader.metrics() == metrics);
   CHECK(reader.extent().calls == 12'000);
   const std::vector<Process> rows = reader.processes(0, 7);
   for (std::int32_t p = 0; p < 7; p++) {
@@ -191,6 +202,35 @@ TEST_CASE("calls that repeat share a signature") {
   const Reader reader(path);
   CHECK(reader.extent().signatures == 2);
   check_calls(reader, 0, all[0].calls);
+}
+
+TEST_CASE("marks of metrics that the trace does not have are refused") {
+  const test::ScratchFolder folder;
+  const std::string path = folder.file("t.h5");
+  const auto refused = [&](const Signature& s, std::vector<std::int64_t> items) {
+    Calls calls;
+    calls.add(s, std::move(items), 0, 0);
+    write(path, list(std::move(calls)), {Members::world(1), {}});
+    const Reader reader(path);
+    CHECK_THROWS_AS(reader.table(reader.segment(0)), Error);
+  };
+  refused({.op = Op::Region_begin, .tag = 3}, {});
+  refused({.op = Op::Region_begin, .tag = -1}, {});
+  refused({.op = Op::Region_end, .tag = 2}, {});
+  refused({.op = Op::Region_end, .tag = 0}, {1});
+  refused({.op = Op::Counter_set, .tag = 1}, {});
+  refused({.op = Op::Timer_while, .tag = 2}, {2});
+}
+
+TEST_CASE("a trace without metrics has nothing of them, as those of earlier versions") {
+  const test::ScratchFolder folder;
+  const std::string path = folder.file("t.h5");
+  Writer writer(path, one_process());
+  writer.begin_process(0);
+  writer.end_process({});
+  writer.commit({Members::world(1), {}});
+  CHECK(test::content_of(path).find("metrics") == std::string::npos);
+  CHECK(Reader(path).metrics().empty());
 }
 
 TEST_CASE("a trace that is not committed leaves nothing behind") {

@@ -73,6 +73,16 @@ TEST_CASE("a ratio at the edges of its range") {
   CHECK(Ratio(1, 3).times(Duration{10}) == Duration{4});
 }
 
+TEST_CASE("ratios are multiplied exactly, or not at all") {
+  const Ratio a(6, 35), b(14, 9);
+  CHECK(a * b == Ratio(4, 15));
+  CHECK(Ratio(0, 1) * b == Ratio(0, 1));
+  constexpr std::uint64_t large = UINT64_MAX - 58;  // a prime
+  CHECK(Ratio(large, 2) * Ratio(2, large) == Ratio(1, 1));
+  CHECK_THROWS_AS(Ratio(large, 2) * Ratio(3, 1), std::overflow_error);
+  CHECK_THROWS_AS(Ratio(1, large) * Ratio(1, 2), std::overflow_error);
+}
+
 TEST_CASE("times have units") {
   CHECK(parse_duration("0") == Duration{0});
   CHECK(parse_duration("1ps") == Duration{1});

@@ -107,7 +107,8 @@ TEST_CASE("noise has mean 0 and the deviation asked for") {
   constexpr int n = 20000;
   for (int i = 0; i < n; i++) {
     const double x =
-        static_cast<double>(noise.on(Duration{1'000'000}, i % 50, static_cast<std::uint64_t>(i)).count()) /
+        static_cast<double>(
+            noise.on(Duration{1'000'000}, i % 50, static_cast<std::uint64_t>(i), TimePoint{}).count()) /
             1e6 -
         1;
     sum += x;

@@ -240,3 +240,37 @@ TEST_CASE("processes of very different speed") {
   CHECK(v.shown == Texts{});
   CHECK(v.messages == 2 * 49 * 400);
 }
+
+TEST_CASE("regions and timers that do not begin and end in pairs are no faults") {
+  SmallTrace t(3);
+  const std::int32_t solver = t.region("solver"), output = t.region("output"), clock = t.timer("clock");
+  const std::int32_t n = t.counter("n");
+  t[0].begin(solver).begin(output).end(output).begin(output).end(solver).end(output);
+  t[0].mark(Op::Timer_while, clock, {n}).mark(Op::Counter_set, n, {-3});
+  t[1].begin(solver).mark(Op::Region_begin, output, {}, 1).end(solver).mark(Op::Region_end, output, {}, 1);
+  t[1].mark(Op::Timer_start, clock).mark(Op::Timer_start, clock).mark(Op::Timer_stop, clock);
+  t[2].mark(Op::Timer_stop, clock).begin(solver);
+  const simtrace::Verdict v = verdict_of(t);
+  CHECK(v.faults == 0);
+  CHECK(
+      v.remarks ==
+      Texts{"t.h5: process 0, call 4 (simcapture_region_begin): region 'output' is still open where a region "
+            "around it ends",
+            "t.h5: process 0, call 6 (simcapture_region_end): region 'output' is ended, but was not begun",
+            "t.h5: process 1, call 5 (simcapture_timer_start): timer 'clock' is never stopped",
+            "t.h5: process 2, call 1 (simcapture_timer_stop): timer 'clock' is stopped, but was not started",
+            "t.h5: process 2, call 2 (simcapture_region_begin): region 'solver' is never ended"});
+
+  SmallTrace cut(1);
+  cut.region("solver");
+  cut[0].begin(0).cut_short();
+  CHECK(verdict_of(cut).remarks == Texts{});
+
+  SmallTrace many(1);
+  many.region("solver");
+  for (int i = 0; i < 30; i++) many[0].begin(0);
+  const Texts remarks = verdict_of(many).remarks;
+  REQUIRE(remarks.size() == 21);
+  CHECK(remarks[0] == "t.h5: process 0, call 1 (simcapture_region_begin): region 'solver' is never ended");
+  CHECK(remarks[20] == "t.h5: 10 more regions and timers are not in pairs");
+}
