@@ -40,15 +40,44 @@ std::uint32_t Channels::open(const Envelope& e) {
   return number;
 }
 
+void Channels::append(Queue& q, Entry entry) {
+  std::uint32_t node = free_;
+  if (node == none) {
+    node = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  } else {
+    free_ = nodes_[node].next;
+  }
+  if (q.last == none) {
+    nodes_[node] = {entry, node};
+  } else {
+    nodes_[node] = {entry, nodes_[q.last].next};
+    nodes_[q.last].next = node;
+  }
+  q.last = node;
+}
+
+Channels::Entry Channels::take_second(Queue& q) {
+  const std::uint32_t node = nodes_[q.last].next;
+  if (node == q.last)
+    q.last = none;
+  else
+    nodes_[q.last].next = nodes_[node].next;
+  nodes_[node].next = free_;
+  free_ = node;
+  return nodes_[node].entry;
+}
+
 void Channels::abandon_receive(std::uint32_t channel, PendingReceive r, std::uint32_t nobody) {
   const auto packed = [](PendingReceive p) {
     return static_cast<std::int64_t>(std::uint64_t{p.processor} << 32 | p.slot);
   };
-  std::uint32_t node = queues_[channel].last;
-  for (std::int32_t i = queues_[channel].balance; i < 0; i++) {
-    node = nodes_[node].next;
-    if (nodes_[node].value != packed(r)) continue;
-    nodes_[node].value = packed({r.processor, nobody});
+  Queue& q = queues_[channel];
+  std::uint32_t node = q.last;
+  for (std::int32_t i = q.balance; i < 0; i++) {
+    Entry& entry = i == q.balance ? q.first : nodes_[node = nodes_[node].next].entry;
+    if (entry.value != packed(r)) continue;
+    entry.value = packed({r.processor, nobody});
     return;
   }
 }

@@ -57,7 +57,7 @@ struct PendingReceive {
 
 /// The queues of the channels that end on this rank. A channel holds arrivals that no receive has asked for
 /// or receives whose message has not come, never both: so one queue serves for either, and its memory is
-/// that of the open messages.
+/// that of the open messages. The first entry lies in the queue itself: most channels never hold a second.
 class Channels {
  public:
   std::uint32_t open(const Envelope& e);
@@ -74,9 +74,7 @@ class Channels {
     push(channel, a.time.time_since_epoch().count(), a.kind, +1);
   }
   Arrival pop_arrival(std::uint32_t channel) { return as_arrival(pop(channel, -1)); }
-  Arrival first_arrival(std::uint32_t channel) const {
-    return as_arrival(nodes_[nodes_[queues_[channel].last].next]);
-  }
+  Arrival first_arrival(std::uint32_t channel) const { return as_arrival(queues_[channel].first); }
 
   void push_receive(std::uint32_t channel, PendingReceive r) {
     push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), Kind::eager, -1);
@@ -94,46 +92,39 @@ class Channels {
   void each_unreceived(const std::function<void(const Envelope&, std::int64_t)>& f) const;
 
  private:
-  struct Queue {
-    std::uint32_t last = 0;  // of a ring of nodes: its successor is the first
-    std::int32_t balance = 0;
-    std::uint32_t processor = 0;
-  };
-  struct Node {
+  struct Entry {
     std::int64_t value;
-    std::uint32_t next;
     Kind kind;
   };
-  static Arrival as_arrival(const Node& n) { return {TimePoint{Duration{n.value}}, n.kind}; }
+  struct Queue {
+    Entry first{};
+    std::int32_t balance = 0;
+    std::uint32_t processor = 0;
+    std::uint32_t last = none;  // of the ring of further entries: its successor is the second
+  };
+  struct Node {
+    Entry entry;
+    std::uint32_t next;
+  };
+  static Arrival as_arrival(const Entry& e) { return {TimePoint{Duration{e.value}}, e.kind}; }
 
   void push(std::uint32_t channel, std::int64_t value, Kind kind, std::int32_t step) {
-    std::uint32_t node = free_;
-    if (node == none) {
-      node = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.emplace_back();
-    } else {
-      free_ = nodes_[node].next;
-    }
     Queue& q = queues_[channel];
-    if (q.balance == 0) {
-      nodes_[node] = {value, node, kind};
-    } else {
-      nodes_[node] = {value, nodes_[q.last].next, kind};
-      nodes_[q.last].next = node;
-    }
-    q.last = node;
+    if (q.balance == 0)
+      q.first = {value, kind};
+    else
+      append(q, {value, kind});
     q.balance += step;
   }
-
-  Node pop(std::uint32_t channel, std::int32_t step) {
+  Entry pop(std::uint32_t channel, std::int32_t step) {
     Queue& q = queues_[channel];
-    const std::uint32_t node = nodes_[q.last].next;
-    nodes_[q.last].next = nodes_[node].next;
+    const Entry entry = q.first;
     q.balance += step;
-    nodes_[node].next = free_;
-    free_ = node;
-    return nodes_[node];
+    if (q.balance != 0) q.first = take_second(q);
+    return entry;
   }
+  void append(Queue& q, Entry entry);
+  Entry take_second(Queue& q);
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   EnvelopeIndex index_;

@@ -55,8 +55,17 @@ struct Compiler::Target {
   }
   /// Waits for it, in the order in which it was started.
   void finish() {
-    for (std::uint32_t i = 0; i < started.size(); i++) add(Code::wait, started[i], 0, first_scratch + i);
+    const std::size_t first = program.steps.size();
+    for (std::uint32_t i = 0; i < started.size(); i++) wait(started[i], first_scratch + i, first);
     started.clear();
+  }
+  /// Waits for slots that follow each other are one step, from step `first` on.
+  void wait(std::uint32_t cost, std::uint32_t slot, std::size_t first) {
+    Step* const last = program.steps.size() > first ? &program.steps.back() : nullptr;
+    if (last && last->cost() == cost && last->slot_after() == slot)
+      last->channel++;
+    else
+      add(Code::wait, cost, 1, slot);
   }
   void settle() {
     for (Step& step : program.steps)
@@ -99,14 +108,13 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
 Program Compiler::compile(std::int32_t process, const trace::SignatureTable& table) {
   Target to{process, {}};
   for (std::size_t i = 0; i < table.size(); i++) {
-    to.program.first.push_back(static_cast<std::uint32_t>(to.program.steps.size()));
+    const auto first = static_cast<std::uint32_t>(to.program.steps.size());
     to.program.ops.push_back(static_cast<Op>(table.operation[i]));
-    to.program.recording.push_back(trace::recording_of(to.program.ops.back()));
     to.messages = 0;
     compile_timed(table[i], to);
-    to.program.messages.push_back(to.messages);
+    to.program.calls.push_back({first, to.messages, trace::recording_of(to.program.ops.back())});
   }
-  to.program.first.push_back(static_cast<std::uint32_t>(to.program.steps.size()));
+  to.program.calls.push_back({static_cast<std::uint32_t>(to.program.steps.size())});
   to.settle();
   if (std::ranges::any_of(table.thread, [](std::uint16_t t) { return t != 0; })) {
     to.program.thread = table.thread;
@@ -357,7 +365,12 @@ void Compiler::compile_send(const trace::Signature& s, Target& to) {
   }
   if (s.request != trace::nobody) {
     const std::uint32_t slot = to.slot(trace_.path(), s, s.request);
-    to.add(answer.comes ? Code::listen : Code::fill, answer.cost, answer.channel, slot);
+    if (answer.comes)
+      to.add(Code::listen, answer.cost, answer.channel, slot);
+    else if (takes_part)
+      to.program.steps.back() = to.program.steps.back().starting(slot);
+    else
+      to.add(Code::fill, 0, 0, slot);
   } else if (answer.comes) {
     to.add(Code::hear, answer.cost, answer.channel);
   }
@@ -407,8 +420,15 @@ void Compiler::compile_exchange(const trace::Signature& s, Target& to) {
 }
 
 void Compiler::compile_completion(const trace::Signature& s, Target& to) {
-  const Code code = info(s.op).verb == Verb::release ? Code::release : Code::wait;
-  for (const std::int64_t slot : s.items) to.add(code, 0, 0, to.slot(trace_.path(), s, slot));
+  const bool waits = info(s.op).verb != Verb::release;
+  const std::size_t first = to.program.steps.size();
+  for (const std::int64_t item : s.items) {
+    const std::uint32_t slot = to.slot(trace_.path(), s, item);
+    if (waits)
+      to.wait(0, slot, first);
+    else
+      to.add(Code::release, 0, 0, slot);
+  }
 }
 
 void Compiler::compile_mark(const trace::Signature& s, Target& to) {

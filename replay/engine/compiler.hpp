@@ -28,14 +28,19 @@ class Directory {
   virtual std::uint32_t channel_from(const Envelope& e) = 0;  // used by the receiver; always local
 };
 
-/// The steps of one segment: those of signature s are steps[first[s] .. first[s + 1]).
+/// What calls of a signature do.
+struct Call {
+  std::uint32_t first;         // of its steps; they end where those of the next begin
+  std::uint32_t messages = 0;  // point-to-point messages that it sends
+  trace::Recording recording{};
+};
+
+/// The steps of one segment. One more call than there are signatures ends the last.
 struct Program {
-  std::vector<std::uint32_t> first;
+  std::vector<Call> calls;
   std::vector<Step> steps;
   std::vector<Op> ops;
   std::vector<observe::Mark> marks;
-  std::vector<std::uint32_t> messages;  // point-to-point messages that the call sends
-  std::vector<trace::Recording> recording;
   std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
   std::uint32_t slots = 0;                      // request slots in use: numbers below this
 };

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
 constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
 constexpr int turns_between_polls = 16;
+constexpr std::size_t near_ahead = 1, far_ahead = 3;  // in the list of those that are ready
 
 }  // namespace
 
@@ -32,6 +33,7 @@ Engine::Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm
       compiler_(trace, machine, placement_, *this),
       noise_(machine),
       as_recorded_(machine.as_recorded),
+      is_special_(as_recorded_ || noise_.is_on()),
       io_slowdown_(machine.io_speedup.inverse()),
       tick_ps_(trace.facts().tick_ps) {
   set_up();
@@ -50,6 +52,8 @@ void Engine::set_up() {
       WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
   announced_.resize(static_cast<std::size_t>(ranks_));
   processors_.resize(processes);
+  slots_.resize(processes);
+  awaited_.assign(processes, nothing);
   for (std::size_t i = 0; i < processors_.size(); i++) {
     VirtualProcessor& v = processors_[i];
     v.process = first + static_cast<std::int32_t>(i);
@@ -114,6 +118,10 @@ void Engine::replay_ready() {
   for (int turn = 1; !ready_.empty(); turn++) {
     VirtualProcessor& v = processor(ready_.front());
     ready_.pop_front();
+    if (ready_.size() > far_ahead) {
+      prefetch(processor(ready_[far_ahead]));
+      prefetch_work(processor(ready_[near_ahead]));
+    }
     v.queued = false;
     if (!v.order.empty()) run_strands(v);
     run(v);
@@ -134,7 +142,7 @@ bool Engine::take_batches() {
           known[a.number] = channel_from(a.envelope);
         },
         [this](int rank, std::uint32_t number, const Arrival& a) {
-          deliver(announced_[static_cast<std::size_t>(rank)][number], a);
+          deliver_batched(announced_[static_cast<std::size_t>(rank)][number], a);
         });
   }
   return any;
@@ -165,266 +173,7 @@ std::uint32_t Engine::channel_to(const Envelope& e) {
 void Engine::make_ready(VirtualProcessor& v) {
   if (v.queued) return;
   v.queued = true;
-  ready_.push_back(static_cast<std::uint32_t>(&v - processors_.data()));
-}
-
-void Engine::dispatch(std::uint32_t channel, Arrival arrival) {
-  if (channel & is_remote)
-    exchange_.put(channel & ~is_remote, arrival);
-  else
-    deliver(channel, arrival);
-}
-
-void Engine::deliver(std::uint32_t channel, Arrival arrival) {
-  using Blocked = Lane::Blocked;
-  if (channels_.has_receive(channel)) {
-    const PendingReceive r = channels_.pop_receive(channel);
-    if (r.slot == no_slot) {  // given up by MPI_Request_free, or outside of what was recorded
-      match(channel, arrival.kind, arrival.time, compiler_.costs()[network::CostTable::free]);
-      return;
-    }
-    VirtualProcessor& v = processor(r.processor);
-    if (r.slot & of_strand) [[unlikely]] {
-      const std::uint32_t strand = (r.slot & ~of_strand) >> strand_shift;
-      complete(v.strands[strand].slots[r.slot & strand_slot_mask], arrival);
-      return make_ready(v);
-    }
-    complete(v.slots[r.slot], arrival);
-    const bool awaited = v.main.blocked == Blocked::on_slot && v.main.blocked_on == r.slot;
-    if (awaited || v.threads) make_ready(v);
-  } else {
-    channels_.push_arrival(channel, arrival);
-    VirtualProcessor& v = processor(channels_.processor(channel));
-    const bool awaited = v.main.blocked == Blocked::on_channel && v.main.blocked_on == channel;
-    if (awaited || !v.order.empty() || v.threads) make_ready(v);
-  }
-}
-
-/// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is
-/// there.
-TimePoint Engine::match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost) {
-  if (kind == Kind::eager || kind == Kind::answer) return time;
-  if (channel >= answer_channel_.size()) answer_channel_.resize(channel + 1, no_channel);
-  if (answer_channel_[channel] == no_channel)
-    answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
-  const bool asked = kind == Kind::rendezvous;
-  dispatch(answer_channel_[channel], {time + (asked ? cost.released : cost.acknowledge), Kind::answer});
-  return asked ? time + cost.transfer : time;
-}
-
-/// The message (or answer) that a pending slot was posted for has come.
-void Engine::complete(Slot& slot, const Arrival& a) {
-  const network::Cost& cost = compiler_.costs()[slot.cost];
-  const TimePoint matched = std::max(a.time, at(slot.time_ps));
-  slot.arrival_ps = ps_of(match(slot.channel, a.kind, matched, cost));
-  slot.time_ps = a.kind == Kind::rendezvous || a.kind == Kind::answer ? cost.transfer.count() : 0;
-}
-
-// --- one virtual processor --------------------------------------------------------------------------------
-
-void Engine::run(VirtualProcessor& v) {
-  if (v.finished || (v.row == v.window.rows && !refill(v))) return;
-  if (v.threads) [[unlikely]]
-    return run_threads(v);
-  for (; v.row < v.window.rows; v.row++)
-    if (!run_call(v, v.window.signature[v.row])) return;
-  make_ready(v);  // a turn ends with the window, so that no process runs far ahead of those that hear it
-}
-
-/// False where the call cannot go on; its steps are then taken up again.
-bool Engine::run_call(VirtualProcessor& v, std::uint16_t signature) {
-  const std::uint32_t* const first = v.program.first.data();
-  if (v.step == between_calls) {
-    v.main.now += computation_before(v, signature, v.main.now);
-    v.entered = v.main.now;
-    v.step = first[signature];
-  }
-  if (!run_steps(v, v.main, v.slots, v.program.steps, v.step, first[signature + 1], v.window.duration[v.row]))
-    return false;
-  v.account.messages += v.program.messages[signature];
-  const Duration taken = v.main.now - v.entered;
-  v.window.duration[v.row] =
-      (as_recorded_ ? Duration{v.window.duration[v.row] * tick_ps_} + taken : taken).count();
-  v.step = between_calls;
-  return true;
-}
-
-/// How long the process computes from `begin` until it makes the call.
-Duration Engine::computation_before(VirtualProcessor& v, std::uint16_t signature, TimePoint begin) {
-  const std::int64_t overhead = v.overhead_ps[static_cast<std::size_t>(v.recorded)];
-  v.recorded = v.program.recording[signature];
-  if (as_recorded_) [[unlikely]]
-    return shift_before(v, overhead);
-  const std::int64_t gap = v.window.computation[v.row] * tick_ps_ - overhead;
-  const Duration computation = gap > 0 ? computed(v, gap, begin) : Duration{0};
-  v.account.computation += computation;
-  v.window.computation[v.row] = computation.count();
-  return computation;
-}
-
-/// Runs steps up to `end`; false where a message is missing: the step is then tried again as a whole.
-bool Engine::run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
-                       std::uint32_t& step, std::uint32_t end, std::int64_t duration) {
-  using Blocked = Lane::Blocked;
-  const network::CostTable& costs = compiler_.costs();
-  TimePoint now = lane.now;
-  lane.blocked = Blocked::no;
-  const auto block = [&lane, &now](Blocked kind, std::uint32_t on) {
-    lane.blocked = kind;
-    lane.blocked_on = on;
-    lane.now = now;
-    return false;
-  };
-  // Waiting ends at the match; what follows until `ready` is the transfer.
-  const auto wait_until = [&](TimePoint ready, Duration transfer) {
-    if (ready - transfer > now) lane.waiting += ready - transfer - now;
-    now = std::max(now, ready);
-  };
-  // What is ready at that time passes the adapter when that is free.
-  const auto through_adapter = [&](TimePoint ready, const network::Cost& cost) {
-    if (cost.gap.count() == 0) return;
-    TimePoint& adapter = cost.outwards ? lane.adapter_out : lane.adapter_in;
-    const TimePoint start = std::max(ready - cost.lead, adapter);
-    adapter = start + cost.gap;
-    now = std::max(now, start + cost.lead);
-  };
-  for (; step < end; step++) {
-    const Step& s = steps[step];
-    const network::Cost& cost = costs[s.code() == Code::fork ? network::CostTable::free : s.cost()];
-    switch (s.code()) {
-      case Code::advance:
-        now += cost.busy;
-        break;
-      case Code::elapse: {
-        const Duration elapsed =
-            (s.slot == 0 ? v.slowdown : io_slowdown_).times(Duration{duration * tick_ps_});
-        v.account.computation += elapsed;
-        if (!as_recorded_) now += elapsed;
-        break;
-      }
-      case Code::leave:
-        v.account.recorded -= Duration{duration * tick_ps_};
-        break;
-      case Code::send:
-        through_adapter(now, cost);
-        dispatch(s.channel, {now + cost.flight, static_cast<Kind>(s.slot)});
-        now += cost.busy;
-        break;
-      case Code::take: {
-        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        const Arrival a = channels_.pop_arrival(s.channel);
-        now += cost.before;
-        wait_until(a.time, Duration{0});
-        now = match(s.channel, a.kind, now, cost);
-        through_adapter(now, cost);
-        now += cost.busy;
-        break;
-      }
-      case Code::hear: {
-        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        const TimePoint heard = channels_.pop_arrival(s.channel).time;
-        wait_until(heard, cost.transfer);
-        through_adapter(heard, cost);
-        now += cost.busy;
-        break;
-      }
-      case Code::look:
-        if (!channels_.has_arrival(s.channel)) return block(Blocked::on_channel, s.channel);
-        wait_until(channels_.first_arrival(s.channel).time, Duration{0});
-        break;
-      case Code::post:
-        now += cost.before;
-        [[fallthrough]];
-      case Code::listen: {
-        Slot& slot = slots[s.slot];
-        slot = {Slot::pending, ps_of(now), s.cost(), s.channel};
-        if (channels_.has_arrival(s.channel))
-          complete(slot, channels_.pop_arrival(s.channel));
-        else
-          channels_.push_receive(
-              s.channel, {static_cast<std::uint32_t>(&v - processors_.data()), lane.slot_tag | s.slot});
-        break;
-      }
-      case Code::fill:
-        slots[s.slot] = {s.channel == 0 ? 0 : Slot::in_file};
-        break;
-      case Code::wait: {
-        const Slot& slot = slots[s.slot];
-        if (slot.arrival_ps < 0) [[unlikely]] {
-          if (slot.arrival_ps == Slot::pending) return block(Blocked::on_slot, s.slot);
-          if (!as_recorded_)
-            now = std::max(now, v.entered + io_slowdown_.times(Duration{duration * tick_ps_}));
-          break;
-        }
-        const network::Cost& of_message = costs[slot.cost];
-        now += cost.before;
-        wait_until(at(slot.arrival_ps), Duration{slot.time_ps});
-        through_adapter(at(slot.arrival_ps), of_message);
-        now += of_message.busy;
-        break;
-      }
-      case Code::release: {
-        Slot& slot = slots[s.slot];
-        const auto self = static_cast<std::uint32_t>(&v - processors_.data());
-        if (slot.arrival_ps == Slot::pending && slot.channel != no_channel)
-          channels_.abandon_receive(slot.channel, {self, s.slot}, no_slot);
-        for (Strand& strand : v.strands)
-          if (strand.request == s.slot) strand.request = no_slot;
-        slot = {};
-        break;
-      }
-      case Code::fork:
-        slots[s.slot] = {Slot::pending, 0, network::CostTable::free, no_channel};
-        lane.now = now;
-        fork(v, s, steps.subspan(step + 1, s.cost()));
-        step += s.cost();
-        break;
-      case Code::transfer: {
-        through_adapter(now, cost);
-        Accesses& a = accesses(v, s.channel);
-        a.done = std::max(a.done, now + cost.flight);
-        a.done_here = std::max(a.done_here, now + cost.transfer);
-        if (s.slot != no_slot)
-          slots[s.slot] = {ps_of(now + cost.transfer), 0, network::CostTable::free, no_channel};
-        now += cost.busy;
-        break;
-      }
-      case Code::mark:
-        mark(v, lane, now, s, duration);
-        break;
-      case Code::drain: {
-        const Accesses& a = accesses(v, s.channel);
-        wait_until(s.slot == 0 ? a.done : a.done_here, Duration{0});
-        break;
-      }
-    }
-  }
-  lane.now = now;
-  return true;
-}
-
-// --- the machine that recorded -----------------------------------------------------------------------------
-//
-// Without costs nothing is left of times but how far they move against the recorded ones, when the overhead
-// before each call is taken away. A call that takes a message ends moved as its process or as the sender of
-// the message, whichever moved less: so much is sure without knowing which of them was waited for.
-
-Duration Engine::shift_before(VirtualProcessor& v, std::int64_t overhead_ps) {
-  const std::int64_t gap = v.window.computation[v.row] * tick_ps_, removed = std::min(gap, overhead_ps);
-  v.account.computation += Duration{gap - removed};
-  v.window.computation[v.row] = gap - removed;
-  return Duration{-removed};
-}
-
-Accesses& Engine::accesses(VirtualProcessor& v, std::uint32_t window) {
-  const auto it = std::ranges::find(v.accesses, window, &Accesses::window);
-  return it != v.accesses.end() ? *it : v.accesses.emplace_back(Accesses{window});
-}
-
-Duration Engine::computed(const VirtualProcessor& v, std::int64_t gap_ps, TimePoint begin) const {
-  const Duration scaled = v.slowdown.times(Duration{gap_ps});
-  return noise_.is_on() ? noise_.on(scaled, v.process, v.window.first_row + v.row - v.first_call, begin)
-                        : scaled;
+  ready_.push_back(number_of(v));
 }
 
 // --- reading ahead ----------------------------------------------------------------------------------------
@@ -434,7 +183,9 @@ void Engine::next_segment(VirtualProcessor& v) {
   v.next_row = v.segment.first_call;
   v.program = compiler_.compile(v.process, trace_.table(v.segment));
   if (v.program.slots > v.slots.size()) v.slots.resize(v.program.slots);
+  slots_[number_of(v)] = v.slots.data();
   if (!v.program.thread.empty() && !v.threads) part_into_threads(v);
+  if (!observed_.empty()) add_predicates(v);
   v.next_segment++;
 }
 
@@ -465,9 +216,7 @@ bool Engine::refill(VirtualProcessor& v) {
   }
   trace_.calls(v.segment, v.next_row, w.signatures(), w.computations(), w.durations());
   v.next_row += w.rows;
-  check_times(v);
-  for (std::size_t i = 0; i < w.rows; i++)
-    v.account.recorded += Duration{(w.computation[i] + w.duration[i]) * tick_ps_};
+  v.account.recorded += check_times(v);
   v.account.calls += w.rows;
   if (!observed_.empty()) read_recorded_times(v);
   return true;
@@ -508,19 +257,34 @@ void Engine::cut(VirtualProcessor& v) {
   end(v);
 }
 
-void Engine::check_times(const VirtualProcessor& v) const {
+/// The recorded time of the window. All rows at once first: which of them is bad is looked for only if one
+/// is.
+Duration Engine::check_times(const VirtualProcessor& v) const {
   const std::int64_t most = (std::int64_t{1} << 60) / tick_ps_;
+  const Window& w = v.window;
+  std::int64_t sum = 0, bad = 0;  // the sign of `bad` is set where a time is negative or too large
+  for (std::size_t i = 0; i < w.rows; i++) {
+    const std::int64_t c = w.computation[i], d = w.duration[i];
+    bad |= c | d | (most - c) | (most - d);
+    sum += static_cast<std::int64_t>(static_cast<std::uint64_t>(c) + static_cast<std::uint64_t>(d));
+  }
+  if (bad < 0) [[unlikely]]
+    refuse_times(v, most);
+  return Duration{sum * tick_ps_};
+}
+
+void Engine::refuse_times(const VirtualProcessor& v, std::int64_t most) const {
   const auto good = [most](std::int64_t t) { return t >= 0 && t <= most; };
   const Window& w = v.window;
-  for (std::size_t i = 0; i < w.rows; i++)
-    if (!good(w.computation[i]) || !good(w.duration[i])) [[unlikely]]
-      throw Error(
-          {.file = trace_.path(),
-           .process = v.process,
-           .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
-           .operation = std::string(info(v.program.ops[w.signature[i]]).name),
-           .expected = "times from 0 to 13 days",
-           .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
+  std::size_t i = 0;
+  while (good(w.computation[i]) && good(w.duration[i])) i++;
+  throw Error(
+      {.file = trace_.path(),
+       .process = v.process,
+       .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
+       .operation = std::string(info(v.program.ops[w.signature[i]]).name),
+       .expected = "times from 0 to 13 days",
+       .found = fmt::format("computation {} and duration {} ticks", w.computation[i], w.duration[i])});
 }
 
 }  // namespace simreplay::engine

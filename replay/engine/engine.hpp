@@ -63,10 +63,20 @@ class Engine final : private Directory {
   void add_skipped();
   void replay_ready();
   void run(VirtualProcessor& v);
+  bool run_call(VirtualProcessor& v);
+  bool interpret(VirtualProcessor& v, Lane& lane, Slot* slots, const Step* steps, std::uint32_t& step,
+                 std::uint32_t end, std::uint32_t row);
   bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
-                 std::uint32_t& step, std::uint32_t end, std::int64_t duration);
-  bool run_call(VirtualProcessor& v, std::uint16_t signature);
-  Duration computation_before(VirtualProcessor& v, std::uint16_t signature, TimePoint begin);
+                 std::uint32_t& step, std::uint32_t end, std::uint32_t row);
+  bool run_rare_step(VirtualProcessor& v, Lane& lane, Slot* slots, const Step* steps, std::uint32_t& step,
+                     std::uint32_t row);
+  Duration computation_before(VirtualProcessor& v, const Call& call, TimePoint begin);
+  Duration computation_of_thread(VirtualProcessor& v, std::uint16_t signature, TimePoint begin);
+  Duration special_computation(VirtualProcessor& v, std::int64_t gap_ps, std::int64_t overhead_ps,
+                               TimePoint begin);
+  void note_duration(VirtualProcessor& v, std::uint32_t row, Duration taken) const;
+  TimePoint file_done(const VirtualProcessor& v, TimePoint now, std::uint32_t row) const;
+  void release(VirtualProcessor& v, Slot& slot, std::uint32_t number);
   void part_into_threads(VirtualProcessor& v);
   void run_threads(VirtualProcessor& v);
   bool begin_call(VirtualProcessor& v);
@@ -83,20 +93,24 @@ class Engine final : private Directory {
   void next_segment(VirtualProcessor& v);
   void end(VirtualProcessor& v) const;
   void cut(VirtualProcessor& v);
-  void check_times(const VirtualProcessor& v) const;
+  Duration check_times(const VirtualProcessor& v) const;
+  [[noreturn]] void refuse_times(const VirtualProcessor& v, std::int64_t most) const;
   void mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s, std::int64_t duration);
   observe::Moment moment(const Lane& lane, TimePoint now, Duration computation,
                          const observe::RecordedTimes::Times& recorded) const;
+  void add_predicates(VirtualProcessor& v);
   void set_region_speed(VirtualProcessor& v, std::uint16_t thread);
   void read_recorded_times(VirtualProcessor& v);
   void finish_metrics(VirtualProcessor& v, Outcome& o);
-  Duration computed(const VirtualProcessor& v, std::int64_t gap_ps, TimePoint begin) const;
   static constexpr TimePoint start_of_shifts{Duration{std::int64_t{1} << 61}};  // far from 0 and the end
-  Duration shift_before(VirtualProcessor& v, std::int64_t overhead_ps);
   void dispatch(std::uint32_t channel, Arrival arrival);
   void deliver(std::uint32_t channel, Arrival arrival);
+  void deliver_batched(std::uint32_t channel, Arrival arrival);
+  void deliver_elsewhere(std::uint32_t channel, Arrival arrival, PendingReceive r);
+  void keep(std::uint32_t channel, Arrival arrival);
   TimePoint match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost);
   void complete(Slot& slot, const Arrival& arrival);
+  void complete_matched(Slot& slot, Kind kind, TimePoint matched);
   void make_ready(VirtualProcessor& v);
   bool take_batches();
   void await_message();
@@ -105,6 +119,9 @@ class Engine final : private Directory {
   std::uint32_t awaited_channel(const VirtualProcessor& v) const;
   std::string describe_block(const VirtualProcessor& v) const;
   VirtualProcessor& processor(std::uint32_t local) { return processors_[local]; }
+  std::uint32_t number_of(const VirtualProcessor& v) const {
+    return static_cast<std::uint32_t>(&v - processors_.data());
+  }
 
   // A channel number for senders: this bit says that it ends on another rank.
   static constexpr std::uint32_t is_remote = 1U << 31;
@@ -122,18 +139,22 @@ class Engine final : private Directory {
   Compiler compiler_;
   Noise noise_;
   bool as_recorded_;
+  bool is_special_;  // computation: with noise, or as recorded
   Ratio io_slowdown_;
   std::int64_t tick_ps_ = 1;
   WindowPool windows_;
   std::vector<VirtualProcessor> processors_;
+  // Of each processor, apart from it so that a message need not touch the rest: its slots, and for which of
+  // them it waits.
+  std::vector<Slot*> slots_;
+  std::vector<std::uint32_t> awaited_;
+  static constexpr std::uint32_t nothing = no_slot, anything = no_slot - 1;
   /// What is known of the regions, counters and timers of a process.
   struct Observed {
     observe::RecordedTimes recorded;
     observe::Metrics metrics;
   };
-  Observed& observed(const VirtualProcessor& v) {
-    return observed_[static_cast<std::size_t>(&v - processors_.data())];
-  }
+  Observed& observed(const VirtualProcessor& v) { return observed_[number_of(v)]; }
   std::vector<Observed> observed_;  // by processor; empty if the trace has none of these
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here

@@ -51,6 +51,14 @@ void Engine::set_region_speed(VirtualProcessor& v, std::uint16_t thread) {
   v.slowdown = speedup.inverse();
 }
 
+/// Before the calls of the segment: of several threads it would depend on the replay which of them is the
+/// first to know.
+void Engine::add_predicates(VirtualProcessor& v) {
+  for (const observe::Mark& m : v.program.marks)
+    if (m.op == Op::Timer_while)
+      observed(v).metrics.add_predicate(m.metric, static_cast<std::int32_t>(m.value));
+}
+
 void Engine::read_recorded_times(VirtualProcessor& v) {
   const Window& w = v.window;
   observed(v).recorded.read(

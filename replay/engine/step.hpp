@@ -11,13 +11,14 @@ enum class Code : std::uint8_t {
   elapse,    // t += the recorded duration of the call, as computation or (`slot`) as work on files
   leave,     // the recorded duration of the call belongs to start-up or shutdown: left out
   send,      // a message leaves for `channel`; its protocol stands in `slot`
+  start,     // an eager message leaves for `channel`, and `slot` is complete at once
   take,      // wait for the next message of `channel` and receive it
   hear,      // wait on `channel` for the word that a message was matched
   look,      // wait for the next message of `channel`, leave it there
   post,      // `slot` will receive the next message of `channel`; the prolog is paid now
   listen,    // the same without the prolog
   fill,      // `slot` is complete at once, or (`channel`) when the work on a file is done
-  wait,      // t += before; wait until `slot` is complete, then pay for its message
+  wait,      // wait until `slot` is complete, then pay for its message; so for `channel` slots in a row
   release,   // `slot` is given up
   fork,      // the next steps, as many as the class of cost says, go on beside the process, after what was
              // forked on communicator `channel` before; they complete `slot`
@@ -28,6 +29,8 @@ enum class Code : std::uint8_t {
 
 constexpr std::uint32_t no_channel = ~std::uint32_t{0}, no_slot = ~std::uint32_t{0};
 
+constexpr unsigned code_bits = 5;
+
 /// 12 bytes: code and class of cost in one word, then what the code works on.
 struct Step {
   std::uint32_t code_and_cost;
@@ -35,12 +38,16 @@ struct Step {
   std::uint32_t slot;
 
   static Step of(Code code, std::uint32_t cost = 0, std::uint32_t channel = 0, std::uint32_t slot = 0) {
-    return {static_cast<std::uint32_t>(code) | cost << 4, channel, slot};
+    return {static_cast<std::uint32_t>(code) | cost << code_bits, channel, slot};
   }
-  Code code() const { return static_cast<Code>(code_and_cost & 15U); }
-  std::uint32_t cost() const { return code_and_cost >> 4; }
+  /// Of an eager send: the same for a request.
+  Step starting(std::uint32_t request) const { return of(Code::start, cost(), channel, request); }
+  /// Of a wait: the slot after its last.
+  std::uint32_t slot_after() const { return slot + channel; }
+  Code code() const { return static_cast<Code>(code_and_cost & ((1U << code_bits) - 1)); }
+  std::uint32_t cost() const { return code_and_cost >> code_bits; }
 };
 
-constexpr std::uint32_t cost_classes_at_most = 1U << 28;
+constexpr std::uint32_t cost_classes_at_most = 1U << (32 - code_bits);
 
 }  // namespace simreplay::engine

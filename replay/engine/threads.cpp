@@ -27,6 +27,7 @@ void Engine::part_into_threads(VirtualProcessor& v) {
                  .expected = "one thread that calls MPI",
                  .found = "several"});
   v.threads = std::make_unique<Threads>();
+  awaited_[number_of(v)] = anything;
   v.threads->latest_leaves.assign(remembered_calls, v.main.now);
   v.threads->settled = v.next_row - v.first_call;
   Thread& first = v.threads->all.emplace_back();
@@ -97,10 +98,10 @@ bool Engine::begin_call(VirtualProcessor& v) {
   }
   thread.has_begun = true;
   take_up(v, thread);
-  thread.now = std::max(thread.now + computation_before(v, signature, thread.now), bound);
+  thread.now = std::max(thread.now + computation_of_thread(v, signature, thread.now), bound);
   put_down(v, thread);
   thread.entered = thread.now;
-  thread.step = v.program.first[signature];
+  thread.step = v.program.calls[signature].first;
   thread.row = v.row++;
   thread.is_inside = true;
   if (!go_on(v, thread)) t.inside.push_back(number);
@@ -110,14 +111,13 @@ bool Engine::begin_call(VirtualProcessor& v) {
 
 bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
   const std::uint16_t signature = v.window.signature[thread.row];
-  const std::uint32_t end = v.program.first[signature + 1U];
+  const std::uint32_t end = v.program.calls[signature + 1U].first;
   take_up(v, thread);
-  const bool is_over =
-      run_steps(v, thread, v.slots, v.program.steps, thread.step, end, v.window.duration[thread.row]);
+  const bool is_over = run_steps(v, thread, v.slots, v.program.steps, thread.step, end, thread.row);
   put_down(v, thread);
   if (!is_over) return false;
-  v.account.messages += v.program.messages[signature];
-  v.window.duration[thread.row] = (thread.now - thread.entered).count();
+  v.account.messages += v.program.calls[signature].messages;
+  if (rewritten_) note_duration(v, thread.row, thread.now - thread.entered);
   v.threads->leaves[thread.row] = thread.now;
   thread.step = between_calls;
   thread.is_inside = false;

@@ -58,6 +58,7 @@ class CostTable {
   Protocol protocol(std::int64_t bytes, bool within_node, bool synchronous) const;
 
   const Cost& operator[](Class c) const { return costs_[c]; }
+  const Cost* all() const { return costs_.data(); }
 
  private:
   const MessageCosts& way(bool within_node) const { return within_node ? machine_.within : machine_.between; }

@@ -60,11 +60,19 @@ void Metrics::Level::change(std::int64_t to, const Moment& at) {
   most = std::max(most, to);
 }
 
-void Metrics::Thread::follow_predicates(const Moment& at) {
-  for (Predicate& p : predicates) {
-    const bool holds = state(p.timer).interval.depth > 0 && state(p.counter).level.value > 0;
-    if (holds && p.both.depth == 0) p.both.begin(at);
-    if (!holds && p.both.depth > 0) p.both.end(at);
+void Metrics::add_predicate(std::int32_t timer, std::int32_t counter) {
+  const Predicate predicate{timer, counter};
+  if (std::ranges::find(predicates_, predicate) == predicates_.end()) predicates_.push_back(predicate);
+}
+
+void Metrics::follow_predicates(Thread& t, const Moment& at) const {
+  t.both.resize(predicates_.size());
+  for (std::size_t i = 0; i < predicates_.size(); i++) {
+    Interval& both = t.both[i];
+    const bool holds =
+        t.state(predicates_[i].timer).interval.depth > 0 && t.state(predicates_[i].counter).level.value > 0;
+    if (holds && both.depth == 0) both.begin(at);
+    if (!holds && both.depth > 0) both.end(at);
   }
 }
 
@@ -97,18 +105,10 @@ void Metrics::mark(const Mark& mark, const Moment& at, std::uint64_t call) {
     case Op::Timer_stop:
       stop_timer(t, mark.metric, at, call);
       break;
-    case Op::Timer_while: {
-      const auto counter = static_cast<std::int32_t>(mark.value);
-      if (std::ranges::none_of(t.predicates, [&](const Predicate& p) {
-            return p.timer == mark.metric && p.counter == counter;
-          }))
-        t.predicates.push_back({mark.metric, counter});
-      break;
-    }
     default:
       return;
   }
-  t.follow_predicates(at);
+  follow_predicates(t, at);
 }
 
 /// Of several threads it would depend on the replay which one complains first.
@@ -155,8 +155,8 @@ void Metrics::finish(std::uint16_t number, const Moment& at, bool complete) {
     state.starts.clear();
     state.level.go_on(at);
   }
-  for (Predicate& p : t.predicates)
-    if (p.both.depth > 0) p.both.end(at);
+  for (Interval& both : t.both)
+    if (both.depth > 0) both.end(at);
 }
 
 std::vector<Row> Metrics::rows(std::int32_t process) const {
@@ -164,6 +164,7 @@ std::vector<Row> Metrics::rows(std::int32_t process) const {
   const auto row_of = [&](std::int32_t metric, std::int32_t counter) -> Row& {
     return rows.try_emplace({metric, counter}, Row{process, metric, counter}).first->second;
   };
+  for (const Predicate& p : predicates_) row_of(p.timer, p.counter);
   for (const auto& [number, t] : threads_) {
     for (std::size_t metric = 0; metric < t.states.size(); metric++) {
       const State& state = t.states[metric];
@@ -177,7 +178,8 @@ std::vector<Row> Metrics::rows(std::int32_t process) const {
       row.least = std::min(row.least, state.level.least);
       row.most = std::max(row.most, state.level.most);
     }
-    for (const Predicate& p : t.predicates) row_of(p.timer, p.counter).sum += p.both.sum;
+    for (std::size_t i = 0; i < t.both.size(); i++)
+      row_of(predicates_[i].timer, predicates_[i].counter).sum += t.both[i].sum;
   }
   std::vector<Row> list;
   for (const auto& [key, row] : rows) list.push_back(row);

@@ -56,6 +56,8 @@ class Metrics {
   /// `metrics` of the trace.
   explicit Metrics(std::size_t metrics = 0) : metrics_(metrics) {}
 
+  /// From here on, also in threads that did not say so.
+  void add_predicate(std::int32_t timer, std::int32_t counter);
   /// The next mark of its thread, made in call `call` of the process.
   void mark(const Mark& mark, const Moment& at, std::uint64_t call);
   /// The thread has come to its end. What is open is closed; `complete` if that should not have been open.
@@ -95,22 +97,23 @@ class Metrics {
   };
   struct Predicate {
     std::int32_t timer, counter;
-    Interval both{};
+    friend bool operator==(const Predicate&, const Predicate&) = default;
   };
   struct Thread {
     Regions regions;
-    std::vector<State> states;  // by metric
-    std::vector<Predicate> predicates;
+    std::vector<State> states;   // by metric
+    std::vector<Interval> both;  // by predicate: the timer runs and the counter is above 0
     State& state(std::int32_t metric) { return states[static_cast<std::size_t>(metric)]; }
-    void follow_predicates(const Moment& at);
   };
 
   Thread& thread(std::uint16_t number);
+  void follow_predicates(Thread& t, const Moment& at) const;
   void complain(Unpaired fault, std::int32_t metric, std::uint64_t call);
   void end_region(Thread& t, std::int32_t region, const Moment& at, std::uint64_t call);
   void stop_timer(Thread& t, std::int32_t timer, const Moment& at, std::uint64_t call);
 
   std::size_t metrics_;
+  std::vector<Predicate> predicates_;
   std::map<std::uint16_t, Thread> threads_;
   std::map<std::uint64_t, Complaint> complaints_;  // by call
   std::int64_t number_of_complaints_ = 0;
