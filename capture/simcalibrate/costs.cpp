@@ -36,8 +36,7 @@ std::vector<Point> column(const Way& way, const Range& range, Column of, Model m
 }
 
 /// Half round trip = A + B n + L + per_byte n + R n + H; loggops: without B n, max(R, G) instead of R.
-/// Where sending and receiving take more than the whole, the message leaves before the send ends: C. What a
-/// single receive takes above its pace in a stream is E, which those who wait already do not pay.
+/// Where sending and receiving take more than the whole, the message leaves before the send ends: C.
 RangeCosts fit_eager(const Way& way, const Range& range, Model model) {
   RangeCosts c;
   const auto points = [&](Column of) { return column(way, range, of, model); };
@@ -55,7 +54,6 @@ RangeCosts fit_eager(const Way& way, const Range& range, Model model) {
     c.send = fit_line(points(Column::send), part);
     c.network.ns_per_byte = whole.ns_per_byte - std::max(c.receive.ns_per_byte, c.gap.ns_per_byte);
   }
-  c.receive_prolog = fit_line(points(Column::receive_single), {whole.ns, 0}).ns;
   c.send_epilog = std::max(c.send.ns - (whole.ns - c.receive.ns), 0.0);
   c.send.ns -= c.send_epilog;
   c.network.ns = whole.ns - c.send.ns - c.receive.ns;
@@ -158,9 +156,19 @@ void choose_duplex(const Way& way, Model model, Settings& s) {
   if (half >= 0.8 * full) s.erase("network.duplex");
 }
 
+/// Without what a receive takes to notice a message that came unawaited, as a single receive of the smallest
+/// one shows it above the pace of a stream. Who waits already does not pay that; it is part of the latency.
+Way without_noticing(Way way) {
+  if (way.points.empty()) return way;
+  const double noticing = std::max(way.points[0].receive.ns - way.points[0].gap.ns, 0.0);
+  for (SizePoint& p : way.points) p.receive.ns = std::max(p.receive.ns - noticing, 0.0);
+  return way;
+}
+
 }  // namespace
 
-Settings fit_costs(const Way& way, Model model) {
+Settings fit_costs(const Way& measured, Model model) {
+  const Way way = without_noticing(measured);
   const std::vector<Range> ranges = find_ranges(way);
   std::vector<RangeCosts> all;
   double latency_ns = 0;

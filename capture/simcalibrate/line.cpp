@@ -128,8 +128,6 @@ double value(const SizePoint& p, Column column) {
       return std::min(p.send.ns, p.gap.ns);
     case Column::receive:
       return std::min(p.receive.ns, p.gap.ns);
-    case Column::receive_single:
-      return p.receive.ns - std::min(p.receive.ns, p.gap.ns);
     case Column::release:
       return p.release.ns;
   }

@@ -29,8 +29,8 @@ struct Bounds {
 Line fit_line(const std::vector<Point>& points, Bounds bounds = {});
 
 /// A quantity that a line describes, in nanoseconds. A process in the middle of a stream is as fast as the
-/// stream: what single calls take longer (they find cold caches) is told apart as receive_single.
-enum class Column { half_round_trip, gap, send, receive, receive_single, release };
+/// stream, though single calls take longer (they find cold caches).
+enum class Column { half_round_trip, gap, send, receive, release };
 double value(const SizePoint& point, Column column);
 
 /// Sizes that one line serves in every column.

@@ -9,7 +9,7 @@
 # that it does not cost the network. Each host has `data` (10.93.0.I, the switch) for messages and `control`
 # (10.94.0.I, a plain bridge) for the launcher, a host name and /dev/shm of its own; files are shared.
 # All hosts share the processors of this computer: keep the network slow against them. A rank that waits sleeps
-# for moments, a 25th of the delay, instead of polling (libsleep_in_yield.so beside the switch; keep it in an LD_PRELOAD of your own).
+# for moments, a 25th of a delay of 2 ms or more, instead of polling (libsleep_in_yield.so beside the switch; keep it in an LD_PRELOAD of your own).
 # What `run` starts is nice by $HOSTS_NICE (default -20), so that other work disturbs less (not real-time: that would starve the kernel threads of the network).
 # State lies in $HOSTS_STATE (default /run/simreplay-hosts), the switch in $NETWORK_SWITCH
 # (default build/release/bin/tests/network_switch).
@@ -42,7 +42,7 @@ up() {
   ip netns list 2>/dev/null | grep -q "^${name}[0-9]" && die "namespaces $name* exist already"
   mkdir -p "$state"
   echo "$hosts" >"$state/count"
-  awk "BEGIN { printf \"%d\", $delay_us * 1000 / 25 }" >"$state/moment"
+  awk "BEGIN { printf \"%d\", ($delay_us >= 2000 ? $delay_us * 1000 / 25 : 0) }" >"$state/moment"
   trap 'down >/dev/null 2>&1' ERR
 
   echo "127.0.0.1 localhost" >"$state/hosts"

@@ -186,22 +186,26 @@ def check_virtual(bench, _bounded):
     table = Table("Virtual processors, recorded on one processor", ["program", "processes", "there", "spread", "predicted", "spread", "error", "within"])
     if os.cpu_count() < 2:
         raise Failure("virtual: two processors are needed")
-    runs, recordings = 7, 3
+    runs, recordings = 7, 5
     on_one = ["taskset", "-c", "0", "mpirun"]
     bound = {"OMPI_MCA_hwloc_base_binding_policy": "core"}
     machine = bench.folder / "here.ini"
     bench.run(["mpirun", "-np", 2, bench.bin / "simcalibrate", "-o", machine, "--force"], **bound)
     for name, command in [p for p in self_programs(bench, False) if p[0] in ("heat2d", "LAMMPS, melt")]:
-        bench.environment.update(bound)
-        real = [bench.run_time(["mpirun", "-np", 2], command) for _ in range(runs)]
-        bench.environment.update(MPI_ENVIRONMENT)
-        yields = {"OMPI_MCA_mpi_yield_when_idle": "1"}
-        bench.environment.update(yields)
-        predicted = [bench.predict(bench.record(2, command, "trace", "--clock", "cpu", launch=on_one), machine)[0] for _ in range(recordings)]
+        def forecast(processes, launch):
+            bench.environment.update({**MPI_ENVIRONMENT, "OMPI_MCA_mpi_yield_when_idle": "1"})
+            trace = bench.record(processes, command, "trace", "--clock", "cpu", launch=launch)
+            del bench.environment["OMPI_MCA_mpi_yield_when_idle"]
+            return bench.predict(trace, machine)[0]
+
+        real, predicted = [], []
+        for i in range(runs):  # in turn, so that a slow minute of the computer meets both
+            bench.environment.update(bound)
+            real.append(bench.run_time(["mpirun", "-np", 2], command))
+            if i < recordings:
+                predicted.append(forecast(2, on_one))
         # As many as this computer cannot run at a time: there is no real run, but one processor must say what two say.
-        four = [bench.predict(bench.record(4, command, "trace", "--clock", "cpu", launch=launch), machine)[0] for launch in (on_one, ["mpirun"])]
-        for key in yields:
-            del bench.environment[key]
+        four = [forecast(4, launch) for launch in (on_one, ["mpirun"])]
         error = statistics.median(predicted) / statistics.median(real) - 1
         table.add(name, "2", shown(statistics.median(real)), f"{100 * spread(real):.1f} %", shown(statistics.median(predicted)),
                   f"{100 * spread(predicted):.1f} %", percent(error), table.judge(name, error, VIRTUAL_BOUND, spread(real)))

@@ -10,7 +10,8 @@ using namespace simreplay;
 namespace {
 
 constexpr const char* names[] = {
-    "10-gigabit-ethernet", "edr", "fdr", "gigabit-ethernet", "hdr", "ideal", "ndr", "omni-path", "patent"};
+    "10-gigabit-ethernet", "edr",    "fdr",          "gigabit-ethernet", "hdr", "ideal", "ndr",
+    "omni-path",           "patent", "shared-memory"};
 
 Duration one_way(const Machine& m) {
   return m.between.send_prolog.at(0) + m.between.latency.at(0) + m.between.receive_epilog.at(0);
