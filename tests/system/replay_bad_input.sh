@@ -46,7 +46,7 @@ expect "expected one trace file, found none"
 expect "expected one trace file, found good.h5 cut.h5" good.h5 cut.h5
 
 # machines
-expect "nowhere.ini: expected a machine file or one of the presets 10-gigabit-ethernet edr fdr gigabit-ethernet hdr ideal ndr omni-path patent, found neither" good.h5 --machine nowhere.ini
+expect "nowhere.ini: expected a machine file or one of the presets 10-gigabit-ethernet edr fdr gigabit-ethernet hdr ideal ndr omni-path patent shared-memory, found neither" good.h5 --machine nowhere.ini
 printf '[send]\nprolog = 1us\n\n[network]\nlatencyy = 2us\n' >key.ini
 expect_together "key.ini:5: network.latencyy: unknown key; did you mean network.latency?" good.h5 --machine key.ini
 printf '[send]\n# a comment\nprolog = 12\n' >unit.ini
