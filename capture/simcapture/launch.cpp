@@ -61,7 +61,7 @@ void join_preload(std::vector<std::string>& command, const std::string& library)
 /// Open MPI's launcher sends to other hosts only the variables that it is told of; that of MPICH sends all.
 std::vector<std::string> with_variables_sent(std::vector<std::string> command, const Preload& preload) {
   if (preload.launcher.empty()) return command;
-  join_preload(command, preload.library);
+  join_preload(command, preload.recorder);
   if (preload.launcher != "openmpi") return command;
   std::vector<std::string> options = {"-x", "LD_PRELOAD"};
   for (const auto& [name, value] : preload.variables()) options.insert(options.end(), {"-x", name});
@@ -71,7 +71,7 @@ std::vector<std::string> with_variables_sent(std::vector<std::string> command, c
 
 /// Our environment, with the recorder before other preloaded libraries.
 std::vector<std::string> environment_with(const Preload& preload) {
-  std::string libraries = preload.library;
+  std::string libraries = preload.recorder;
   if (const char* others = std::getenv("LD_PRELOAD"); others != nullptr && *others != '\0')
     libraries += std::string(":") + others;
   std::vector<std::string> environment = {"LD_PRELOAD=" + libraries};

@@ -11,7 +11,7 @@ namespace simreplay::simcapture {
 
 /// What the recorder in every process must know.
 struct Preload {
-  std::string library;
+  std::string recorder;
   std::string folder;  // for spools; absolute
   std::string run;
   MpiKind launcher;                                         // of the command; empty if it is none

@@ -99,7 +99,7 @@ int capture(const Options& options) {
   check_output(options.output, options.force);
   simcapture::Preload preload;
   preload.launcher = simcapture::kind_of_launcher(options.command[0]);
-  preload.library = simcapture::find_recorder(mpi_kind(options, preload.launcher));
+  preload.recorder = simcapture::find_recorder(mpi_kind(options, preload.launcher));
   preload.run = new_run_id();
   preload.wishes = wishes(options);
   SpoolFolder folder = options.spool_dir.empty() ? SpoolFolder::made_for(options.output, preload.run)

@@ -74,6 +74,18 @@ TEST_CASE("half duplex: what a process sends and receives goes one after the oth
   }
 }
 
+TEST_CASE("a wait for several requests that stops in their midst pays for each of them once") {
+  SmallTrace t(4);
+  t[0].irecv(1, 8, 1).irecv(2, 8, 2).irecv(3, 8, 3).wait({1, 2, 3});
+  t[1].send(0, 8);
+  t[2].receive(3, 8).send(0, 8);  // not before 3, whose own message to 0 comes first
+  t[3].compute(5 * us).send(0, 8).send(2, 8);
+  const Replayed r = replay(t, machine({{"network.latency", "2us"}, {"receive.epilog", "300ns"}}));
+  const std::int64_t from_2 = 5 * us + 2 * us + 300 * ns + 2 * us;
+  CHECK(r.end(0) == from_2 + 2 * 300 * ns);  // that of 2 and of 3; that of 1 was paid while it waited
+  CHECK(r.waiting(0) == from_2 - 300 * ns);
+}
+
 TEST_CASE("as recorded: only the overhead goes, and who took a message moves no more than its sender") {
   SmallTrace t(3);
   t.overhead(100 * ns);
