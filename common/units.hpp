@@ -42,10 +42,16 @@ class Ratio {
     const auto u = static_cast<std::uint64_t>(n);
     if (u > exact_up_to_) [[unlikely]]
       return slow_times(u);
-    const auto fraction = static_cast<std::uint64_t>((static_cast<Uint128>(u) * fraction_ + rounding_) >> 64);
-    return static_cast<std::int64_t>(u * whole_ + fraction);
+    return product(u);
   }
   Duration times(Duration d) const { return Duration{times(d.count())}; }
+  /// The same, of what is not above 0: 0.
+  std::int64_t times_if_positive(std::int64_t n) const {
+    const auto u = static_cast<std::uint64_t>(n);
+    if (u - 1 < exact_up_to_) [[likely]]
+      return product(u);
+    return n > 0 ? slow_times(u) : 0;
+  }
 
   std::uint64_t numerator() const { return numerator_; }
   std::uint64_t denominator() const { return denominator_; }
@@ -58,6 +64,10 @@ class Ratio {
   }
 
  private:
+  std::int64_t product(std::uint64_t n) const {
+    const auto fraction = static_cast<std::uint64_t>((static_cast<Uint128>(n) * fraction_ + rounding_) >> 64);
+    return static_cast<std::int64_t>(n * whole_ + fraction);
+  }
   std::int64_t slow_times(std::uint64_t n) const;
 
   std::uint64_t numerator_ = 0, denominator_ = 1;

@@ -28,9 +28,15 @@ po::options_description own_options() {
                   "the machine to predict (default: ideal)")(
       "as-recorded", po::bool_switch(),
       "the machine that recorded: takes away the recorder's overhead, no more")(
+      "sweep", po::value<std::vector<std::string>>()->composing()->value_name("KEY=V1,V2,..."),
+      "many machines in one pass: values of a key, or KEY=FROM:TO:N[:log]; several make a grid")(
+      "machines", po::value<std::vector<std::string>>()->composing()->value_name("A.ini,B.ini"),
+      "many machines in one pass: these files or presets")(
       "output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")(
-      "json,j", po::value<std::string>()->value_name("FILE.json"), "write the summary as JSON")(
-      "force", po::bool_switch(), "overwrite existing outputs")(
+      "json,j", po::value<std::string>()->value_name("FILE.json"),
+      "write the summary, or the sweep, as JSON")("csv", po::value<std::string>()->value_name("FILE.csv"),
+                                                  "write the sweep as CSV")("force", po::bool_switch(),
+                                                                            "overwrite existing outputs")(
       "help,h", po::bool_switch(), "show this text")("version", po::bool_switch(),
                                                      "show the version and its libraries");
   return o;
@@ -85,6 +91,20 @@ std::string text_of(const po::variables_map& values, const char* name) {
   return values.count(name) ? values[name].as<std::string>() : std::string();
 }
 
+std::vector<std::string> list_of(const po::variables_map& values, const char* name) {
+  return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>();
+}
+
+void check_sweep(const ReplayOptions& o, bool names_a_machine) {
+  const auto refuse = [](const char* operation, const char* expected, const char* found) {
+    throw Error({.operation = operation, .expected = expected, .found = found});
+  };
+  if (!o.csv.empty() && !o.is_sweep()) refuse("csv", "--sweep or --machines", "a single machine");
+  if (!o.output.empty() && o.is_sweep()) refuse("output", "a single machine", "a sweep");
+  if (o.machine.as_recorded && o.is_sweep()) refuse("as-recorded", "a single machine", "a sweep");
+  if (!o.machines.empty() && names_a_machine) refuse("machines", "no other --machine", "both");
+}
+
 /// Nothing can be said about it.
 Machine machine_that_recorded(const Machine& given) {
   if (given.name != Machine{}.name || !given.settings.empty())
@@ -135,6 +155,10 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
       apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
   }
   if (values["as-recorded"].as<bool>()) options.machine = machine_that_recorded(options.machine);
+  options.csv = text_of(values, "csv");
+  options.sweeps = list_of(values, "sweep");
+  options.machines = list_of(values, "machines");
+  check_sweep(options, values.count("machine") > 0);
   return options;
 }
 

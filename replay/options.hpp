@@ -2,6 +2,7 @@
 // The command line of simreplay.
 
 #include <string>
+#include <vector>
 
 #include "common/machine.hpp"
 
@@ -10,8 +11,11 @@ namespace simreplay {
 struct ReplayOptions {
   std::string trace;
   Machine machine;
-  std::string output;  // predicted trace; empty: none
-  std::string json;    // summary; empty: none
+  std::string output;                         // predicted trace; empty: none
+  std::string json;                           // summary or sweep; empty: none
+  std::string csv;                            // sweep; empty: none
+  std::vector<std::string> sweeps, machines;  // as given; empty: one machine
+  bool is_sweep() const { return !sweeps.empty() || !machines.empty(); }
   bool force = false;
   std::string text;  // --help or --version: to be printed instead of a replay
 };

@@ -16,6 +16,8 @@
 #include "replay/engine/engine.hpp"
 #include "replay/options.hpp"
 #include "replay/report/summary.hpp"
+#include "replay/report/sweep.hpp"
+#include "replay/sweep/passes.hpp"
 
 namespace {
 
@@ -60,7 +62,7 @@ trace::Facts predicted_facts(const trace::Reader& trace, const Machine& machine)
 }
 
 void check_outputs(const ReplayOptions& o) {
-  for (const std::string& path : {o.output, o.json}) {
+  for (const std::string& path : {o.output, o.json, o.csv}) {
     if (path.empty()) continue;
     std::error_code ignored;
     if (std::filesystem::equivalent(path, o.trace, ignored))
@@ -73,7 +75,7 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
   const auto start = Clock::now();
   std::unique_ptr<trace::Reader> trace;
   std::unique_ptr<trace::Rewriter> predicted;
-  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<engine::Engine<engine::OneMachine>> engine;
   ProgressLine progress(mpi.rank() == 0);
   together(MPI_COMM_WORLD, [&] {
     trace = std::make_unique<trace::Reader>(options.trace);
@@ -87,13 +89,13 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
                                                     predicted_facts(*trace, options.machine), MPI_COMM_WORLD);
   });
   together(MPI_COMM_WORLD, [&] {
-    engine = std::make_unique<engine::Engine>(*trace, options.machine, MPI_COMM_WORLD, predicted.get(),
-                                              std::ref(progress));
+    engine = std::make_unique<engine::Engine<engine::OneMachine>>(
+        *trace, std::span(&options.machine, 1), MPI_COMM_WORLD, predicted.get(), std::ref(progress));
   });
 
   const engine::Outcome outcome = engine->run();
   progress.clear();
-  report::Summary summary = report::gather(outcome, options.trace, trace->facts(), MPI_COMM_WORLD);
+  report::Summary summary = report::gather(outcome, 0, options.trace, trace->facts(), MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     if (predicted) predicted->commit();
   });
@@ -107,6 +109,29 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
   return 0;
 }
 
+int replay_sweep(const ReplayOptions& options, const MpiSession& mpi) {
+  const auto start = Clock::now();
+  std::unique_ptr<trace::Reader> trace;
+  sweep::Variants variants;
+  ProgressLine progress(mpi.rank() == 0);
+  together(MPI_COMM_WORLD, [&] {
+    trace = std::make_unique<trace::Reader>(options.trace);
+    check_outputs(options);
+    variants = sweep::make_variants(options.machine, options.machines, options.sweeps);
+  });
+  sweep::Result result = sweep::run(*trace, variants.all, MPI_COMM_WORLD, std::ref(progress));
+  progress.clear();
+  report::Sweep s{variants.keys, {}, std::move(result.rows), result.passes, mpi.size(), seconds_since(start)};
+  for (const sweep::Variant& v : variants.all) s.values.push_back(v.values);
+  together(MPI_COMM_WORLD, [&] {
+    if (mpi.rank() != 0) return;
+    if (!options.json.empty()) write_file(options.json, report::to_json(s));
+    if (!options.csv.empty()) write_file(options.csv, report::to_csv(s));
+    std::fputs(report::to_text(s).c_str(), stdout);
+  });
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -114,7 +139,7 @@ int main(int argc, char** argv) {
   try {
     ReplayOptions options;
     together(MPI_COMM_WORLD, [&] { options = parse_replay_options(argc, argv); });
-    if (options.text.empty()) return replay(options, mpi);
+    if (options.text.empty()) return options.is_sweep() ? replay_sweep(options, mpi) : replay(options, mpi);
     if (mpi.rank() == 0) std::fputs(options.text.c_str(), stdout);
     return 0;
   } catch (const SharedFailure& failure) {

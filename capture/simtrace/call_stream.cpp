@@ -24,7 +24,9 @@ bool CallStream::read(Window& window, std::size_t limit) {
   window.signature.resize(n);
   window.computation.resize(n);
   window.duration.resize(n);
-  reader_->calls(current_, rows_.first_call + row_, window.signature, window.computation, window.duration);
+  const std::uint64_t first = rows_.first_call + row_;
+  reader_->calls(current_, first, window.signature, window.computation);
+  reader_->durations(first, window.duration);
   row_ += n;
   return true;
 }

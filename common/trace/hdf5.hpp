@@ -123,6 +123,7 @@ class Column {
 
  private:
   static constexpr std::uint64_t rows_ahead = 8192;
+  void read_now(std::uint64_t first, std::span<T> values) const;
 
   bool growing_ = false;
   std::uint64_t rows_ = 0;
@@ -155,22 +156,29 @@ Column<T>::Column(const File& file, const std::string& name)
 template <class T>
 void Column<T>::read(std::uint64_t first, std::span<T> values) const {
   if (values.empty()) return;
-  if (plain_ && first <= rows_ && values.size() <= rows_ - first)
-    return read_plain(plain_, first * sizeof(T), values.size_bytes(), values.data(), name_);
   const bool goes_on = first == next_;
   next_ = first + values.size();
   const auto is_ahead = [&] {
     return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size();
   };
-  if (!is_ahead() && goes_on && values.size() < rows_ahead && next_ <= rows_) {
+  if (!is_ahead() && goes_on && values.size() < (plain_ ? rows_ahead / 4 : rows_ahead) && next_ > first &&
+      next_ <= rows_) {
     std::vector<T> rows(std::min(rows_ahead, rows_ - first));
-    read_rows(id_.get(), native_type<T>(), first, rows.size(), rows.data(), name_);
+    read_now(first, rows);
     ahead_.swap(rows);
     first_ahead_ = first;
   }
   if (is_ahead())
     std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(first - first_ahead_), values.size(),
                 values.begin());
+  else
+    read_now(first, values);
+}
+
+template <class T>
+void Column<T>::read_now(std::uint64_t first, std::span<T> values) const {
+  if (plain_ && first <= rows_ && values.size() <= rows_ - first)
+    read_plain(plain_, first * sizeof(T), values.size_bytes(), values.data(), name_);
   else
     read_rows(id_.get(), native_type<T>(), first, values.size(), values.data(), name_);
 }

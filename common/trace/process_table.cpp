@@ -32,12 +32,16 @@ std::string ProcessTable::write(hdf5::File& file, Layout::Kind kind, std::int32_
   std::string hosts = number_hosts();
   ProcessColumns columns(file, Layout{kind, rows});
   Column<std::int64_t> overheads(file, overhead_name, Layout{kind, rows * recording_kinds});
+  Column<std::int64_t> recorded(file, recorded_name, Layout{kind, rows});
   OffsetColumns offsets(file, Layout{kind, rows + 1});
   if (!rows_.empty()) {
     write_rows(columns, offsets, last);
     std::vector<std::int64_t> values;
     for (const Row& row : rows_) values.insert(values.end(), row.overhead_ps.begin(), row.overhead_ps.end());
     overheads.write(0, std::span<const std::int64_t>(values));
+    values.clear();
+    for (const Row& row : rows_) values.push_back(static_cast<std::int64_t>(row.recorded_ticks));
+    recorded.write(0, std::span<const std::int64_t>(values));
   }
   if (comm) broadcast(*comm, hosts);
   return hosts;

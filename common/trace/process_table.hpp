@@ -18,7 +18,9 @@ class ProcessTable {
  public:
   /// A process whose calls and segments begin at these rows.
   void begin(std::int32_t process, const Extent& position);
-  /// What else is to be said of the process that began last.
+  /// Recorded time of calls of the process that began last, in ticks.
+  void add_ticks(std::uint64_t ticks) { rows_.back().recorded_ticks += ticks; }
+  /// What else is to be said of it.
   void end(const Process& process);
 
   /// Makes the datasets and writes the rows of all ranks; `last` is the end of calls and segments.
@@ -31,6 +33,7 @@ class ProcessTable {
     std::int32_t process = 0, host = 0;
     Overheads overhead_ps{};
     std::uint64_t first_call = 0, first_segment = 0;
+    std::uint64_t recorded_ticks = 0;
     Record record = Record::cut;
   };
 

@@ -288,14 +288,29 @@ SignatureTable Reader::table(const Segment& s) const {
 }
 
 void Reader::calls(const Segment& segment, std::uint64_t first, std::span<std::uint16_t> signature,
-                   std::span<std::int64_t> computation, std::span<std::int64_t> duration) const {
+                   std::span<std::int64_t> computation) const {
   columns_->calls.signature.read(first, signature);
   columns_->calls.computation.read(first, computation);
-  columns_->calls.duration.read(first, duration);
   std::uint16_t most = 0;
   for (const std::uint16_t s : signature) most = std::max(most, s);
   if (!signature.empty() && most >= segment.signatures)
     corrupt(fmt::format("process {} has a call of unknown signature {}", segment.process, most));
+}
+
+void Reader::computations(std::uint64_t first, std::span<std::int64_t> ticks) const {
+  columns_->calls.computation.read(first, ticks);
+}
+
+void Reader::durations(std::uint64_t first, std::span<std::int64_t> ticks) const {
+  columns_->calls.duration.read(first, ticks);
+}
+
+std::vector<std::int64_t> Reader::recorded_ticks(std::int32_t first, std::int32_t count) const {
+  if (!columns_->file.has(recorded_name)) return {};
+  const Column<std::int64_t> recorded(columns_->file, recorded_name);
+  if (recorded.rows() != static_cast<std::uint64_t>(facts_.processes))
+    corrupt(fmt::format("{} has not a row for each process", recorded_name));
+  return recorded.read(static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(count));
 }
 
 }  // namespace simreplay::trace

@@ -38,9 +38,14 @@ class Reader {
   Segment segment(std::uint64_t row) const;
   SignatureTable table(const Segment& segment) const;
 
-  /// Rows of /calls from `first`; each span has the length wanted. Signatures are checked against `segment`.
+  /// Rows of /calls from `first`; each span has the length wanted. Signatures are checked against `segment`,
+  /// times are not checked.
   void calls(const Segment& segment, std::uint64_t first, std::span<std::uint16_t> signature,
-             std::span<std::int64_t> computation, std::span<std::int64_t> duration) const;
+             std::span<std::int64_t> computation) const;
+  void computations(std::uint64_t first, std::span<std::int64_t> ticks) const;
+  void durations(std::uint64_t first, std::span<std::int64_t> ticks) const;
+  /// The sum of both over the calls of each of these processes. Empty: the file does not say.
+  std::vector<std::int64_t> recorded_ticks(std::int32_t first, std::int32_t count) const;
 
  private:
   struct Columns;

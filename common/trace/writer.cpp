@@ -78,6 +78,13 @@ Layout::Kind layout_of(const std::optional<Placement>& placement) {
   return placement ? Layout::Kind::fixed : Layout::Kind::growing;
 }
 
+/// Of times as they are in the file: nobody has checked that they are any.
+std::uint64_t sum_of(std::span<const std::int64_t> ticks) {
+  std::uint64_t sum = 0;
+  for (const std::int64_t t : ticks) sum += static_cast<std::uint64_t>(t);
+  return sum;
+}
+
 hdf5::File with_groups(hdf5::File file) {
   for (const char* group : groups) file.create_group(group);
   return file;
@@ -228,6 +235,7 @@ void Writer::begin_process(std::int32_t process) {
 void Writer::calls(std::span<const std::uint16_t> signature, std::span<const std::int64_t> computation,
                    std::span<const std::int64_t> duration, std::span<const std::int64_t> wall) {
   Columns& c = *columns_;
+  c.processes.add_ticks(sum_of(computation) + sum_of(duration));
   if (c.signature.size() + signature.size() > calls_at_once) c.write_pending_calls(position_);
   position_.calls += signature.size();
   if (signature.size() >= calls_at_once)

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/units.hpp"
+#include "replay/engine/clock.hpp"
 
 namespace simreplay::engine {
 
@@ -38,8 +38,9 @@ class EnvelopeIndex {
 /// What an arrival brings: a message by its protocol, or the answer to one.
 enum class Kind : std::uint8_t { eager, synchronous, rendezvous, answer };
 
+template <class Clock>
 struct Arrival {
-  TimePoint time;
+  typename Clock::Time time;
   Kind kind;
 };
 
@@ -53,35 +54,61 @@ constexpr Envelope answer_to(const Envelope& e) {
 struct PendingReceive {
   std::uint32_t processor;
   std::uint32_t slot;
+  friend bool operator==(const PendingReceive&, const PendingReceive&) = default;
 };
 
 /// The queues of the channels that end on this rank. A channel holds arrivals that no receive has asked for
 /// or receives whose message has not come, never both: so one queue serves for either, and its memory is
 /// that of the open messages. The first entry lies in the queue itself: most channels never hold a second.
+template <class Clock>
 class Channels {
  public:
-  std::uint32_t open(const Envelope& e);
+  using Arrival = engine::Arrival<Clock>;
+
+  std::uint32_t open(const Envelope& e) {
+    const auto [number, is_new] = index_.intern(e);
+    if (is_new) queues_.emplace_back();
+    return number;
+  }
   const Envelope& envelope(std::uint32_t channel) const { return index_[channel]; }
   std::uint32_t processor(std::uint32_t channel) const { return queues_[channel].processor; }
   void set_processor(std::uint32_t channel, std::uint32_t processor) {
     queues_[channel].processor = processor;
   }
 
-  bool has_arrival(std::uint32_t channel) const { return queues_[channel].balance > 0; }
-  bool has_receive(std::uint32_t channel) const { return queues_[channel].balance < 0; }
-
-  void push_arrival(std::uint32_t channel, Arrival a) {
-    push(channel, a.time.time_since_epoch().count(), a.kind, +1);
+  void push_arrival(std::uint32_t channel, const Arrival& a) {
+    Entry entry;
+    entry.time = a.time;
+    entry.kind = a.kind;
+    push(channel, entry, +1);
   }
-  Arrival pop_arrival(std::uint32_t channel) { return as_arrival(pop(channel, -1)); }
-  Arrival first_arrival(std::uint32_t channel) const { return as_arrival(queues_[channel].first); }
+  /// The arrival that is first in the queue, if there is one.
+  bool take_arrival(std::uint32_t channel, Arrival& a) {
+    Queue& q = queues_[channel];
+    if (q.balance <= 0) return false;
+    a = {q.first.time, q.first.kind};
+    drop_first(q, -1);
+    return true;
+  }
+  /// The same, which stays there.
+  bool find_arrival(std::uint32_t channel, Arrival& a) const {
+    const Queue& q = queues_[channel];
+    if (q.balance <= 0) return false;
+    a = {q.first.time, q.first.kind};
+    return true;
+  }
 
   void push_receive(std::uint32_t channel, PendingReceive r) {
-    push(channel, static_cast<std::int64_t>(std::uint64_t{r.processor} << 32 | r.slot), Kind::eager, -1);
+    Entry entry;
+    entry.receive = r;
+    push(channel, entry, -1);
   }
-  PendingReceive pop_receive(std::uint32_t channel) {
-    const auto v = static_cast<std::uint64_t>(pop(channel, +1).value);
-    return {static_cast<std::uint32_t>(v >> 32), static_cast<std::uint32_t>(v)};
+  bool take_receive(std::uint32_t channel, PendingReceive& r) {
+    Queue& q = queues_[channel];
+    if (q.balance >= 0) return false;
+    r = q.first.receive;
+    drop_first(q, +1);
+    return true;
   }
   /// The receive is given up, but still takes the message that MPI would give it.
   void abandon_receive(std::uint32_t channel, PendingReceive r, std::uint32_t nobody);
@@ -93,8 +120,12 @@ class Channels {
 
  private:
   struct Entry {
-    std::int64_t value;
-    Kind kind;
+    Entry() : time{} {}
+    union {
+      typename Clock::Time time;
+      PendingReceive receive;
+    };
+    Kind kind = Kind::eager;
   };
   struct Queue {
     Entry first{};
@@ -104,26 +135,23 @@ class Channels {
   };
   struct Node {
     Entry entry;
-    std::uint32_t next;
+    std::uint32_t next = 0;
   };
-  static Arrival as_arrival(const Entry& e) { return {TimePoint{Duration{e.value}}, e.kind}; }
 
-  void push(std::uint32_t channel, std::int64_t value, Kind kind, std::int32_t step) {
+  void push(std::uint32_t channel, const Entry& entry, std::int32_t step) {
     Queue& q = queues_[channel];
-    if (q.balance == 0)
-      q.first = {value, kind};
+    if (q.balance == 0) [[likely]]
+      q.first = entry;
     else
-      append(q, {value, kind});
+      append(q, entry);
     q.balance += step;
   }
-  Entry pop(std::uint32_t channel, std::int32_t step) {
-    Queue& q = queues_[channel];
-    const Entry entry = q.first;
+  void drop_first(Queue& q, std::int32_t step) {
     q.balance += step;
-    if (q.balance != 0) q.first = take_second(q);
-    return entry;
+    if (q.balance != 0) [[unlikely]]
+      q.first = take_second(q);
   }
-  void append(Queue& q, Entry entry);
+  void append(Queue& q, const Entry& entry);
   Entry take_second(Queue& q);
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -52,13 +52,16 @@ void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator
 /// The class of what a member pays for a collective without messages.
 std::uint32_t Compiler::payment(const collectives::Message& m, std::int32_t communicator) {
   using Message = collectives::Message;
-  if (m.kind == Message::Kind::pay_barrier) return costs_.lasting(barrier_overhead_);
+  if (m.kind == Message::Kind::pay_barrier) return costs_.barrier();
   const bool within = on_one_node(communicator);
   if (m.kind == Message::Kind::pay_send) return costs_.send(m.bytes, within, network::Protocol::eager);
   const collectives::Formula& f = rounds_.formulas()[static_cast<std::size_t>(m.peer)];
-  const network::AlphaBeta& line = within ? within_ : between_;
-  return costs_.lasting(
-      std::min(line.of(f.of_short.messages, f.of_short.bytes), line.of(f.of_long.messages, f.of_long.bytes)));
+  return costs_.formula({.role = network::Use::Role::formula,
+                         .within_node = within,
+                         .bytes = f.of_short.bytes,
+                         .other_bytes = f.of_long.bytes,
+                         .messages = f.of_short.messages,
+                         .other_messages = f.of_long.messages});
 }
 
 bool Compiler::on_one_node(std::int32_t communicator) {
@@ -181,10 +184,10 @@ void Compiler::add_message(const collectives::Message& m, const Envelope& sent, 
       to.listen(receive_cost(received, m.bytes), directory_.channel_from(received));
       break;
     case Message::Kind::signal:
-      to.add(Code::send, network::CostTable::free, directory_.channel_to(sent));
+      to.add(Code::send, network::CostClasses::free, directory_.channel_to(sent));
       break;
     case Message::Kind::await_signal:
-      to.add(Code::take, network::CostTable::free, directory_.channel_from(received));
+      to.add(Code::take, network::CostClasses::free, directory_.channel_from(received));
       break;
     case Message::Kind::finish:
     case Message::Kind::pay_barrier:

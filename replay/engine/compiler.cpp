@@ -28,10 +28,7 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
     : trace_(trace),
       placement_(placement),
       directory_(directory),
-      costs_(machine),
-      barrier_overhead_(machine.barrier_overhead),
-      between_(machine.between, machine.model),
-      within_(machine.within, machine.model),
+      model_(machine),
       self_(trace::Members{{{0, 1, 1}}}) {
   find_left_out();
   find_timers();
@@ -49,14 +46,18 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
   }
 }
 
-Program Compiler::compile(std::int32_t process, const trace::SignatureTable& table) {
+Program Compiler::compile(std::int32_t process, const trace::SignatureTable& table,
+                          const Overheads& overhead_ps) {
   Target to{process, {}};
   for (std::size_t i = 0; i < table.size(); i++) {
     const auto first = static_cast<std::uint32_t>(to.program.steps.size());
     to.program.ops.push_back(static_cast<Op>(table.operation[i]));
     to.messages = 0;
     compile_timed(table[i], to);
-    to.program.calls.push_back({first, to.messages, trace::recording_of(to.program.ops.back())});
+    if (to.program.steps.size() == first) to.add(Code::advance);
+    to.program.steps.back().end_call();
+    const auto recording = static_cast<std::size_t>(trace::recording_of(to.program.ops.back()));
+    to.program.calls.push_back({first, to.messages, overhead_ps[recording]});
   }
   to.program.calls.push_back({static_cast<std::uint32_t>(to.program.steps.size())});
   to.settle();
@@ -322,7 +323,7 @@ void Compiler::compile_send(const trace::Signature& s, Target& to) {
 
 Compiler::Answer Compiler::add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to) {
   const bool within = placement_.same_node(e.source, e.destination);
-  const network::Protocol protocol = costs_.protocol(bytes, within, synchronous);
+  const network::Protocol protocol = model_.protocol(bytes, within, synchronous);
   to.add(Code::send, costs_.send(bytes, within, protocol), directory_.channel_to(e),
          static_cast<std::uint32_t>(protocol));
   if (protocol == network::Protocol::eager) return {};

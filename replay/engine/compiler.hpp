@@ -1,6 +1,7 @@
 #pragma once
 // From signatures to steps: done once per signature, so that the interpreter only adds and compares.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -14,7 +15,6 @@
 #include "replay/engine/groups.hpp"
 #include "replay/engine/placement.hpp"
 #include "replay/engine/step.hpp"
-#include "replay/network/alpha_beta.hpp"
 #include "replay/network/cost_model.hpp"
 #include "replay/observe/metrics.hpp"
 
@@ -30,9 +30,9 @@ class Directory {
 
 /// What calls of a signature do.
 struct Call {
-  std::uint32_t first;         // of its steps; they end where those of the next begin
-  std::uint32_t messages = 0;  // point-to-point messages that it sends
-  trace::Recording recording{};
+  std::uint32_t first;           // of its steps; they end where those of the next begin
+  std::uint32_t messages = 0;    // point-to-point messages that it sends
+  std::int64_t overhead_ps = 0;  // that recording it adds to the gap after it
 };
 
 /// The steps of one segment. One more call than there are signatures ends the last.
@@ -42,17 +42,22 @@ struct Program {
   std::vector<Op> ops;
   std::vector<observe::Mark> marks;
   std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
+  bool is_timed = false;                        // some of its steps go by what calls took
   std::uint32_t slots = 0;                      // request slots in use: numbers below this
 };
 
+/// That recording adds to the gap after a call, by trace::Recording; `free` too.
+using Overheads = std::array<std::int64_t, trace::recording_kinds + 1>;
+
 class Compiler {
  public:
-  /// Throws Error if the machine names an algorithm that does not exist.
+  /// Of the machine counts what decides on steps: eager limits, algorithms, which nodes the processes are on.
+  /// Throws Error if it names an algorithm that does not exist.
   Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
            Directory& directory);
 
-  Program compile(std::int32_t process, const trace::SignatureTable& table);
-  const network::CostTable& costs() const { return costs_; }
+  Program compile(std::int32_t process, const trace::SignatureTable& table, const Overheads& overhead_ps);
+  const network::CostClasses& costs() const { return costs_; }
 
  private:
   struct Target;
@@ -101,9 +106,8 @@ class Compiler {
   const trace::Reader& trace_;
   const Placement& placement_;
   Directory& directory_;
-  network::CostTable costs_;
-  Duration barrier_overhead_;
-  network::AlphaBeta between_, within_;  // nodes; a node
+  network::CostModel model_;
+  network::CostClasses costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;
   std::vector<bool> left_out_, has_left_out_;       // processes, communicators; empty if nobody is
   std::vector<bool> has_strangers_;                 // communicators with processes of other programs

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "common/trace/writer.hpp"
 #include "replay/engine/channels.hpp"
 #include "replay/engine/compiler.hpp"
+#include "replay/engine/cost_table.hpp"
 #include "replay/engine/exchange.hpp"
 #include "replay/engine/noise.hpp"
 #include "replay/engine/partition.hpp"
@@ -28,13 +30,14 @@ namespace simreplay::engine {
 
 /// How this rank's part of the replay ended.
 struct Outcome {
-  std::vector<Account> accounts;  // of the processes from `first_process`
+  std::vector<std::vector<Account>> accounts;  // by machine, of the processes from `first_process`
   std::int32_t first_process = 0;
   std::vector<std::string> blocked;  // one line per process that could not go on, at most 20 of this rank
   std::int64_t blocked_processes = 0;
   std::int64_t cut_processes = 0;       // whose records end before MPI_Finalize
   std::string failure;                  // an error on this rank
   bool failed = false;                  // somewhere
+  bool needs_single_machines = false;   // not a fault: this trace is not for several machines side by side
   std::vector<std::string> unreceived;  // messages without a receive, at most 20 lines
   std::int64_t unreceived_messages = 0;
   std::vector<trace::Metric> metrics;     // regions, counters and timers of the trace
@@ -43,85 +46,132 @@ struct Outcome {
   std::int64_t unpaired_metrics = 0;
 };
 
+constexpr std::size_t lines_shown = 20;
+
+/// The message of a channel, for people: "a message from process 3 ...".
+std::string describe(const Envelope& e, std::int32_t peer, const char* preposition);
+
+/// Thrown by a replay of several machines.
+class NeedsSingleMachines : public std::runtime_error {
+ public:
+  NeedsSingleMachines() : std::runtime_error("replays machines one by one") {}
+};
+
+/// Several machines side by side must agree in what decides on steps (see shape_of in report/sweep.hpp);
+/// metrics of the program, threads, noise, the machine that recorded and predicted traces are for one machine
+/// alone.
+template <class Clock>
 class Engine final : private Directory {
  public:
   /// `rewritten` takes the predicted times of each call; may be null. `progress` hears the share of this
   /// rank's calls that is done and the simulated time, a few times a second.
   using Progress = std::function<void(double share, TimePoint now)>;
-  Engine(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
-         Progress progress);
+  Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
+         trace::Rewriter* rewritten, Progress progress);
 
   /// Collective. Throws nothing: errors are in the outcome.
   Outcome run();
 
  private:
+  using Time = typename Clock::Time;
+  using Span = typename Clock::Span;
+  using Arrival = engine::Arrival<Clock>;
+  using Slot = engine::Slot<Clock>;
+  using Lane = engine::Lane<Clock>;
+  using Strand = engine::Strand<Clock>;
+  using Accesses = engine::Accesses<Clock>;
+  using VirtualProcessor = engine::VirtualProcessor<Clock>;
+  using Cost = engine::Cost<Clock>;
+  static constexpr bool is_single = Clock::machines == 1;
+  static constexpr std::uint32_t free = network::CostClasses::free;
+
   // Directory
   std::uint32_t channel_to(const Envelope& e) override;
   std::uint32_t channel_from(const Envelope& e) override;
+
+  /// What a processor waits for: a slot, or a message of a channel.
+  using Awaited = std::uint64_t;
+  static constexpr Awaited on_channel = Awaited{1} << 32, nothing = Awaited{1} << 33, anything = nothing + 1;
+  static Awaited awaits(const Lane& lane) {
+    return lane.blocked_on | (lane.blocked == Blocked::on_channel ? on_channel : 0);
+  }
+  void wake(std::uint32_t processor, Awaited what);
 
   void set_up();
   void add_skipped();
   void replay_ready();
   void run(VirtualProcessor& v);
-  bool run_call(VirtualProcessor& v);
-  bool interpret(VirtualProcessor& v, Lane& lane, Slot* slots, const Step* steps, std::uint32_t& step,
-                 std::uint32_t end, std::uint32_t row);
+  class Apart;
+  template <bool is_plain>
+  class CallByCall;
+  template <bool is_plain>
+  bool run_calls(VirtualProcessor& v);
+  template <class Flow>
+  bool interpret(VirtualProcessor& v, Lane& lane, Slot* slots, Flow& flow);
   bool run_steps(VirtualProcessor& v, Lane& lane, std::span<Slot> slots, std::span<const Step> steps,
                  std::uint32_t& step, std::uint32_t end, std::uint32_t row);
-  bool run_rare_step(VirtualProcessor& v, Lane& lane, Slot* slots, const Step* steps, std::uint32_t& step,
-                     std::uint32_t row);
-  Duration computation_before(VirtualProcessor& v, const Call& call, TimePoint begin);
-  Duration computation_of_thread(VirtualProcessor& v, std::uint16_t signature, TimePoint begin);
-  Duration special_computation(VirtualProcessor& v, std::int64_t gap_ps, std::int64_t overhead_ps,
-                               TimePoint begin);
-  void note_duration(VirtualProcessor& v, std::uint32_t row, Duration taken) const;
-  TimePoint file_done(const VirtualProcessor& v, TimePoint now, std::uint32_t row) const;
+  std::uint32_t run_rare_step(VirtualProcessor& v, Lane& lane, Slot* slots, const Step* at_step,
+                              std::uint32_t row);
+  static void wait_until(const Time& ready, Time& now, Lane& lane);
+  static void pass_adapter(const Time& ready, const Cost& cost, Time& now, Lane& lane);
+  Time matched(const Slot& slot, Time now, Lane& lane) const;
+  std::int64_t gap_before(VirtualProcessor& v, const Call& call, std::uint32_t row) const;
+  Duration computation_before(VirtualProcessor& v, const Call& call, std::uint32_t row,
+                              TimePoint begin) requires(is_single);
+  std::int64_t recorded_ticks(VirtualProcessor& v, std::uint32_t row) const;
+  std::int64_t recorded_ticks_alone(const VirtualProcessor& v, std::uint32_t row) const;
+  void read_durations(VirtualProcessor& v) const;
+  Duration recorded_time(const Window& w) const;
+  Duration recorded_up_to(const VirtualProcessor& v, std::uint32_t row) const;
+  static std::vector<Placement> placements_on(std::span<const Machine> machines, const trace::Reader& trace);
+  typename Clock::Slowdown slowdown_of(std::int32_t process) const;
+  void note_duration(VirtualProcessor& v, std::uint32_t row, Duration taken) const requires(is_single);
+  Time file_done(VirtualProcessor& v, const Time& now, std::uint32_t row) const;
   void release(VirtualProcessor& v, Slot& slot, std::uint32_t number);
-  void part_into_threads(VirtualProcessor& v);
-  void run_threads(VirtualProcessor& v);
-  bool begin_call(VirtualProcessor& v);
-  void take_up(VirtualProcessor& v, const Thread& thread) const;
-  void put_down(const VirtualProcessor& v, Thread& thread) const;
-  bool go_on_inside(VirtualProcessor& v);
-  bool go_on(VirtualProcessor& v, Thread& thread);
-  void settle(VirtualProcessor& v);
+  void part_into_threads(VirtualProcessor& v) requires(is_single);
+  void run_threads(VirtualProcessor& v) requires(is_single);
+  bool begin_call(VirtualProcessor& v) requires(is_single);
+  void take_up(VirtualProcessor& v, const Thread& thread) const requires(is_single);
+  void put_down(const VirtualProcessor& v, Thread& thread) const requires(is_single);
+  bool go_on_inside(VirtualProcessor& v) requires(is_single);
+  bool go_on(VirtualProcessor& v, Thread& thread) requires(is_single);
+  void settle(VirtualProcessor& v) requires(is_single);
   void fork(VirtualProcessor& v, const Step& s, std::span<const Step> body);
   void run_strands(VirtualProcessor& v);
   void join(VirtualProcessor& v, Strand& strand);
-  static TimePoint& strand_end(VirtualProcessor& v, std::uint32_t communicator);
+  static Time& strand_end(VirtualProcessor& v, std::uint32_t communicator);
   bool refill(VirtualProcessor& v);
   void next_segment(VirtualProcessor& v);
   void end(VirtualProcessor& v) const;
   void cut(VirtualProcessor& v);
-  Duration check_times(const VirtualProcessor& v) const;
-  [[noreturn]] void refuse_times(const VirtualProcessor& v, std::int64_t most) const;
-  void mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s, std::int64_t duration);
+  void check(const VirtualProcessor& v, const std::int64_t* ticks, std::size_t rows) const;
+  [[noreturn]] void refuse_times(const VirtualProcessor& v, const std::int64_t* ticks,
+                                 std::int64_t most) const;
+  void mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s,
+            std::uint32_t row) requires(is_single);
   observe::Moment moment(const Lane& lane, TimePoint now, Duration computation,
-                         const observe::RecordedTimes::Times& recorded) const;
-  void add_predicates(VirtualProcessor& v);
-  void set_region_speed(VirtualProcessor& v, std::uint16_t thread);
-  void read_recorded_times(VirtualProcessor& v);
-  void finish_metrics(VirtualProcessor& v, Outcome& o);
+                         const observe::RecordedTimes::Times& recorded) const requires(is_single);
+  void add_predicates(VirtualProcessor& v) requires(is_single);
+  void set_region_speed(VirtualProcessor& v, std::uint16_t thread) requires(is_single);
+  void read_recorded_times(VirtualProcessor& v) requires(is_single);
+  void finish_metrics(VirtualProcessor& v, Outcome& o) requires(is_single);
   static constexpr TimePoint start_of_shifts{Duration{std::int64_t{1} << 61}};  // far from 0 and the end
-  void dispatch(std::uint32_t channel, Arrival arrival);
-  void deliver(std::uint32_t channel, Arrival arrival);
-  void deliver_batched(std::uint32_t channel, Arrival arrival);
-  void deliver_elsewhere(std::uint32_t channel, Arrival arrival, PendingReceive r);
-  void keep(std::uint32_t channel, Arrival arrival);
-  TimePoint match(std::uint32_t channel, Kind kind, TimePoint time, const network::Cost& cost);
+  void dispatch(std::uint32_t channel, const Arrival& arrival);
+  void deliver(std::uint32_t channel, const Arrival& arrival);
+  void deliver_batched(std::uint32_t channel, const Arrival& arrival);
+  void deliver_elsewhere(std::uint32_t channel, const Arrival& arrival, PendingReceive r);
+  Time match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost);
   void complete(Slot& slot, const Arrival& arrival);
-  void complete_matched(Slot& slot, Kind kind, TimePoint matched);
+  void complete_matched(Slot& slot, Kind kind);
   void make_ready(VirtualProcessor& v);
   bool take_batches();
   void await_message();
   Outcome outcome();
+  std::vector<Account> accounts_on(std::size_t machine) const;
   static Accesses& accesses(VirtualProcessor& v, std::uint32_t window);
   std::uint32_t awaited_channel(const VirtualProcessor& v) const;
   std::string describe_block(const VirtualProcessor& v) const;
   VirtualProcessor& processor(std::uint32_t local) { return processors_[local]; }
-  std::uint32_t number_of(const VirtualProcessor& v) const {
-    return static_cast<std::uint32_t>(&v - processors_.data());
-  }
 
   // A channel number for senders: this bit says that it ends on another rank.
   static constexpr std::uint32_t is_remote = 1U << 31;
@@ -132,34 +182,37 @@ class Engine final : private Directory {
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 1;
   Partition partition_;
-  Exchange exchange_;
+  Exchange<Clock> exchange_;
   Ring ring_;
-  Channels channels_;
-  Placement placement_;
+  Channels<Clock> channels_;
+  std::vector<Placement> placements_;  // by machine
   Compiler compiler_;
+  CostTable<Clock> costs_;
   Noise noise_;
   bool as_recorded_;
   bool is_special_;  // computation: with noise, or as recorded
-  Ratio io_slowdown_;
+  bool reads_durations_ = true;
+  std::vector<std::int64_t> recorded_;  // ticks, by processor; unless the durations of all calls are read
+  typename Clock::Slowdown io_slowdown_;
   std::int64_t tick_ps_ = 1;
   WindowPool windows_;
   std::vector<VirtualProcessor> processors_;
   // Of each processor, apart from it so that a message need not touch the rest: its slots, and for which of
   // them it waits.
   std::vector<Slot*> slots_;
-  std::vector<std::uint32_t> awaited_;
-  static constexpr std::uint32_t nothing = no_slot, anything = no_slot - 1;
+  std::vector<Awaited> awaited_;
   /// What is known of the regions, counters and timers of a process.
   struct Observed {
     observe::RecordedTimes recorded;
     observe::Metrics metrics;
   };
-  Observed& observed(const VirtualProcessor& v) { return observed_[number_of(v)]; }
+  Observed& observed(const VirtualProcessor& v) { return observed_[v.number]; }
   std::vector<Observed> observed_;  // by processor; empty if the trace has none of these
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
   std::string failure_;
+  bool needs_single_machines_ = false;
   std::uint64_t own_calls_ = 0, done_calls_ = 0;
 };
 

@@ -5,22 +5,20 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "replay/engine/channels.hpp"
 
 namespace simreplay::engine {
 
-/// 16 bytes. Announced channels are followed by their envelope in a record of its own.
-struct Record {
-  std::uint32_t channel;  // number that the sender gave it; the top bit announces it
-  std::uint32_t kind;     // of the arrival
-  std::int64_t arrival_ps;
-};
-
+template <class Clock>
 class Exchange {
  public:
+  using Arrival = engine::Arrival<Clock>;
+
   explicit Exchange(MPI_Comm comm);
   ~Exchange();
   Exchange(const Exchange&) = delete;
@@ -28,10 +26,9 @@ class Exchange {
 
   /// The channel `e` ends on `rank`: a number for put(). New ones are announced in order with the records.
   std::uint32_t open(int rank, const Envelope& e);
-  void put(std::uint32_t channel, Arrival arrival) {
+  void put(std::uint32_t channel, const Arrival& arrival) {
     const Remote& r = remote_[channel];
-    append(r.rank,
-           {r.number, static_cast<std::uint32_t>(arrival.kind), arrival.time.time_since_epoch().count()});
+    append(r.rank, {r.number, arrival.kind, arrival.time});
   }
   void flush();
 
@@ -53,11 +50,18 @@ class Exchange {
   MPI_Comm comm() const { return comm_; }
 
  private:
+  /// 16 bytes for one machine. Announced channels are followed by their envelope in a record of its own.
+  struct Record {
+    std::uint32_t channel;  // number that the sender gave it; the top bit announces it
+    Kind kind;
+    typename Clock::Time time;
+  };
   // Just below Open MPI's eager limit for shared memory (4 KiB with its header): an eager message is copied
   // once and needs no answer.
-  static constexpr std::size_t batch_records = 248;
+  static constexpr std::size_t batch_records = 248 * 16 / sizeof(Record);
   static constexpr std::uint32_t announces = 1U << 31;
   static constexpr std::size_t posted = 32;
+  static constexpr int batch_tag = 1;
   using Batch = std::array<Record, batch_records>;
 
   struct Remote {
@@ -104,18 +108,18 @@ class Exchange {
   std::int64_t balance_ = 0;
 };
 
+template <class Clock>
 template <class Announce, class Arrive>
-void Exchange::unpack(Announce&& announce, Arrive&& arrive) const {
+void Exchange<Clock>::unpack(Announce&& announce, Arrive&& arrive) const {
   for (std::size_t i = 0; i < received_records_; i++) {
     const Record& r = received_[i];
     if (r.channel & announces) {
       Envelope e;
-      static_assert(sizeof e == sizeof(Record));
-      __builtin_memcpy(&e, &received_[++i], sizeof e);
+      static_assert(sizeof e <= sizeof(Record) && std::is_trivially_copyable_v<Record>);
+      std::memcpy(&e, &received_[++i], sizeof e);
       announce(Announcement{received_from_, r.channel & ~announces, e});
     } else {
-      arrive(received_from_, r.channel,
-             Arrival{TimePoint{Duration{r.arrival_ps}}, static_cast<Kind>(r.kind)});
+      arrive(received_from_, r.channel, Arrival{r.time, r.kind});
     }
   }
 }

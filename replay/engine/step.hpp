@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "replay/network/cost_model.hpp"
+
 namespace simreplay::engine {
 
 enum class Code : std::uint8_t {
@@ -29,25 +31,29 @@ enum class Code : std::uint8_t {
 
 constexpr std::uint32_t no_channel = ~std::uint32_t{0}, no_slot = ~std::uint32_t{0};
 
-constexpr unsigned code_bits = 5;
+constexpr unsigned code_bits = 5, cost_shift = code_bits + 1;
 
-/// 12 bytes: code and class of cost in one word, then what the code works on.
+/// 12 bytes: code and class of cost in one word, then what the code works on. The bit between them marks the
+/// last step of a call.
 struct Step {
   std::uint32_t code_and_cost;
   std::uint32_t channel;
   std::uint32_t slot;
 
   static Step of(Code code, std::uint32_t cost = 0, std::uint32_t channel = 0, std::uint32_t slot = 0) {
-    return {static_cast<std::uint32_t>(code) | cost << code_bits, channel, slot};
+    return {static_cast<std::uint32_t>(code) | cost << cost_shift, channel, slot};
   }
   /// Of an eager send: the same for a request.
   Step starting(std::uint32_t request) const { return of(Code::start, cost(), channel, request); }
   /// Of a wait: the slot after its last.
   std::uint32_t slot_after() const { return slot + channel; }
   Code code() const { return static_cast<Code>(code_and_cost & ((1U << code_bits) - 1)); }
-  std::uint32_t cost() const { return code_and_cost >> code_bits; }
+  std::uint32_t cost() const { return code_and_cost >> cost_shift; }
+  void end_call() { code_and_cost |= 1U << code_bits; }
+  bool ends_call() const { return (code_and_cost & 1U << code_bits) != 0; }
 };
 
-constexpr std::uint32_t cost_classes_at_most = 1U << (32 - code_bits);
+constexpr std::uint32_t cost_classes_at_most = 1U << (32 - cost_shift);
+static_assert(network::CostClasses::at_most <= cost_classes_at_most);
 
 }  // namespace simreplay::engine

@@ -9,41 +9,51 @@
 
 #include "common/trace/format.hpp"
 #include "common/units.hpp"
+#include "replay/engine/clock.hpp"
 #include "replay/engine/compiler.hpp"
 #include "replay/engine/window.hpp"
 
 namespace simreplay::engine {
 
-inline TimePoint at(std::int64_t ps) { return TimePoint{Duration{ps}}; }
-inline std::int64_t ps_of(TimePoint t) { return t.time_since_epoch().count(); }
-
-/// A request of the process. An eager send is complete at once; others complete when their message or answer
+/// A request of the process. An eager send is over at once; others complete when their message or answer
 /// comes.
+template <class Clock>
 struct Slot {
-  static constexpr std::int64_t pending = -1;
-  static constexpr std::int64_t in_file = -2;  // work on a file, which takes as long as the wait for it took
-  std::int64_t arrival_ps = 0;
-  std::int64_t time_ps =
-      0;  // while pending: when it was posted; then: how long before the arrival the match was
-  std::uint32_t cost = 0;
+  // Beside the class of cost of its message: how far it is. Nothing of this: the message is there.
+  static constexpr std::uint32_t pending = cost_classes_at_most;
+  static constexpr std::uint32_t matched =
+      2 * cost_classes_at_most;                                    // there, after it had asked for a receive
+  static constexpr std::uint32_t over = 4 * cost_classes_at_most;  // no message, nothing to pay
+  static constexpr std::uint32_t in_file = over + pending;         // takes as long as the wait for it took
+  static constexpr std::uint32_t rare = pending;                   // all of these are not below it
+
+  typename Clock::Time time{};  // while pending: when it was posted; then: when the message was there for it
+  std::uint32_t state_and_cost = over;
   std::uint32_t channel = 0;
+  bool is_pending() const { return (state_and_cost & ~(cost_classes_at_most - 1)) == pending; }
+  std::uint32_t cost() const { return state_and_cost & (cost_classes_at_most - 1); }
 };
 
 /// What it adds up to. The parts are those of T = T_comp + T_comm + T_idle.
-struct Account {
-  Duration computation{}, waiting{}, recorded{};
-  Duration elapsed{};  // of all threads together
-  TimePoint end{};
+template <class Clock>
+struct AccountOf {
+  typename Clock::Span computation{}, waiting{};
+  typename Clock::Span elapsed{};  // of all threads together
+  typename Clock::Time end{};
+  Duration recorded{};
   std::int64_t calls = 0, messages = 0;
-  Duration communication() const { return elapsed - computation - waiting; }
+  typename Clock::Span communication() const { return elapsed - computation - waiting; }
 };
+using Account = AccountOf<OneMachine>;
 
+enum class Blocked : std::uint8_t { no, on_channel, on_slot };
 /// What runs through steps: the process itself, or a collective that it has started.
+template <class Clock>
 struct Lane {
-  enum class Blocked : std::uint8_t { no, on_channel, on_slot };
-  TimePoint now{};
-  TimePoint adapter_out{}, adapter_in{};  // free for the next message from then on
-  Duration waiting{};
+  typename Clock::Time now{};
+  std::array<typename Clock::Time, 2>
+      adapters{};  // inwards, outwards: free for the next message from then on
+  typename Clock::Span waiting{};
   Blocked blocked = Blocked::no;
   std::uint32_t blocked_on = 0;  // channel or slot
   std::uint32_t slot_tag = 0;    // added to its slots where others name them
@@ -52,19 +62,21 @@ struct Lane {
 
 /// A non-blocking collective goes on beside its process, as if by hardware. Those of one communicator follow
 /// each other, so that their messages meet in order.
-struct Strand : Lane {
+template <class Clock>
+struct Strand : Lane<Clock> {
   std::uint32_t communicator = 0;
   std::uint32_t request = no_slot;  // slot of the process that it completes
   std::uint32_t step = 0;
   bool active = false;
   std::vector<Step> steps;
-  std::vector<Slot> slots;
+  std::vector<Slot<Clock>> slots;
 };
 
 /// When the last strand of a communicator ended.
+template <class Clock>
 struct StrandEnd {
   std::uint32_t communicator;
-  TimePoint time{};
+  typename Clock::Time time{};
 };
 
 /// Slots of strands have this bit, the number of the strand, and their own number.
@@ -73,15 +85,16 @@ constexpr unsigned strand_shift = 21;
 constexpr std::uint32_t most_strands = of_strand >> strand_shift, strand_slot_mask = (1U << strand_shift) - 1;
 
 /// When the accesses of a process to a window are over.
+template <class Clock>
 struct Accesses {
   std::uint32_t window;
-  TimePoint done{}, done_here{};
+  typename Clock::Time done{}, done_here{};
 };
 
 constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 
-/// One of several threads that call MPI.
-struct Thread : Lane {
+/// One of several threads that call MPI. What they do depends on the machine, so they have one.
+struct Thread : Lane<OneMachine> {
   TimePoint began{}, entered{};
   Duration computation{};  // its part of the process's
   Ratio slowdown;
@@ -100,30 +113,32 @@ struct Threads {
 };
 
 /// What every call touches comes first, so that it lies on few cache lines.
+template <class Clock>
 struct alignas(64) VirtualProcessor {
-  Lane main;
+  Lane<Clock> main;
   std::uint32_t row = 0;  // in the window
   std::uint32_t step = between_calls;
-  bool queued = false;  // stands in the list of those that are ready
+  std::uint32_t number = 0;  // among those of the rank
+  bool queued = false;       // stands in the list of those that are ready
   bool finished = false;
-  bool is_cut = false;                                    // the records end before MPI_Finalize
-  trace::Recording recorded = trace::Recording::message;  // how the call before was
-  TimePoint entered{};
+  bool is_cut = false;                  // the records end before MPI_Finalize
+  std::int64_t overhead_before_ps = 0;  // cost of recording in the gap before the next call
+  typename Clock::Time entered{};
   Window window;
   Program program;
-  std::vector<Slot> slots;
-  std::vector<std::uint32_t> order;  // of the active strands
-  std::unique_ptr<Threads> threads;  // where there are several
-  Ratio slowdown;                    // time here per recorded time of computation
-  std::array<std::int64_t, trace::recording_kinds + 1> overhead_ps{};  // by trace::Recording; `free` too
-  Account account;
+  std::vector<Slot<Clock>> slots;
+  std::vector<std::uint32_t> order;   // of the active strands
+  std::unique_ptr<Threads> threads;   // where there are several
+  typename Clock::Slowdown slowdown;  // time here per recorded time of computation
+  AccountOf<Clock> account;
 
   std::int32_t process = 0;
+  Overheads overhead_ps{};
   Duration computation_of_others{};  // threads than the one at hand
   std::uint32_t row_of_thread = 0;   // of its call
-  std::vector<Strand> strands;
-  std::vector<StrandEnd> strand_ends;
-  std::vector<Accesses> accesses;
+  std::vector<Strand<Clock>> strands;
+  std::vector<StrandEnd<Clock>> strand_ends;
+  std::vector<Accesses<Clock>> accesses;
   trace::Segment segment;
   std::uint64_t next_row = 0;  // in /calls: the first that is not in the window
   std::uint64_t next_segment = 0, end_segment = 0;
@@ -132,11 +147,14 @@ struct alignas(64) VirtualProcessor {
 
 /// Asks for what the processor will work on, before its turn comes: first the processor itself, then what it
 /// points to.
-inline void prefetch(const VirtualProcessor& v) {
-  constexpr std::size_t hot = offsetof(VirtualProcessor, process);
-  for (std::size_t at = 0; at < hot; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(&v) + at);
+template <class Clock>
+void prefetch(const VirtualProcessor<Clock>& v) {
+  const auto* const from = reinterpret_cast<const char*>(&v);
+  const auto* const to = reinterpret_cast<const char*>(&v.process);
+  for (const char* line = from; line < to; line += 64) __builtin_prefetch(line);
 }
-inline void prefetch_work(const VirtualProcessor& v) {
+template <class Clock>
+void prefetch_work(const VirtualProcessor<Clock>& v) {
   constexpr std::size_t lines_of_steps = 4, lines_of_slots = 4;
   __builtin_prefetch(v.window.signature + v.row);
   __builtin_prefetch(v.window.computation + v.row);

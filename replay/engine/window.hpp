@@ -17,6 +17,7 @@ struct Window {
   std::int64_t* computation = nullptr;
   std::int64_t* duration = nullptr;
   std::uint32_t rows = 0;
+  bool has_durations = false;
   std::uint64_t first_row = 0;  // in /calls
 
   std::span<std::uint16_t> signatures() const { return {signature, rows}; }
@@ -25,13 +26,14 @@ struct Window {
 };
 
 /// Room for `rows` calls for each of `windows`. One block on huge pages where the system has them: touching
-/// new 4 KiB pages costs more than reading the trace.
+/// new 4 KiB pages costs more than reading the trace. Column by column, so that durations take no memory
+/// until they are read.
 class WindowPool {
  public:
   WindowPool() = default;
-  WindowPool(std::size_t windows, std::size_t rows) : rows_(rows) {
+  WindowPool(std::size_t windows, std::size_t rows) : rows_(rows), all_rows_(windows * rows) {
     constexpr std::size_t huge_page = std::size_t{1} << 21;
-    const std::size_t bytes = (windows * rows * row_bytes + huge_page) / huge_page * huge_page;
+    const std::size_t bytes = (all_rows_ * row_bytes + huge_page) / huge_page * huge_page;
     block_.reset(static_cast<std::byte*>(std::aligned_alloc(huge_page, bytes)));
     if (!block_) throw std::bad_alloc();
     madvise(block_.get(), bytes, MADV_HUGEPAGE);
@@ -39,9 +41,12 @@ class WindowPool {
 
   std::size_t rows() const { return rows_; }
   Window window(std::size_t i) const {
-    std::byte* const at = block_.get() + i * rows_ * row_bytes;
-    return {reinterpret_cast<std::uint16_t*>(at + 16 * rows_), reinterpret_cast<std::int64_t*>(at),
-            reinterpret_cast<std::int64_t*>(at + 8 * rows_), 0, 0};
+    const auto column = [this](std::size_t bytes_before) { return block_.get() + all_rows_ * bytes_before; };
+    Window w;
+    w.computation = reinterpret_cast<std::int64_t*>(column(0)) + i * rows_;
+    w.signature = reinterpret_cast<std::uint16_t*>(column(sizeof(std::int64_t))) + i * rows_;
+    w.duration = reinterpret_cast<std::int64_t*>(column(row_bytes - sizeof(std::int64_t))) + i * rows_;
+    return w;
   }
   static constexpr std::size_t row_bytes = sizeof(std::uint16_t) + 2 * sizeof(std::int64_t);
 
@@ -49,7 +54,7 @@ class WindowPool {
   struct Free {
     void operator()(std::byte* p) const { std::free(p); }
   };
-  std::size_t rows_ = 0;  // a multiple of 4, so that every column stays aligned
+  std::size_t rows_ = 0, all_rows_ = 0;  // multiples of 4, so that every column stays aligned
   std::unique_ptr<std::byte, Free> block_;
 };
 

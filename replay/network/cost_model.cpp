@@ -1,6 +1,7 @@
 #include "replay/network/cost_model.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace simreplay::network {
 namespace {
@@ -16,61 +17,57 @@ Duration per_byte(const BySize<Ratio>& cost, std::int64_t bytes, std::int64_t co
 
 }  // namespace
 
-template <class Make>
-CostTable::Class CostTable::intern(std::uint32_t role, std::int64_t bytes, Make&& make) {
-  const auto [it, is_new] = known_[role].emplace(bytes, static_cast<Class>(costs_.size()));
-  if (is_new) costs_.push_back(make());
-  return it->second;
-}
+CostModel::CostModel(const Machine& machine)
+    : machine_(machine), between_(machine.between, machine.model), within_(machine.within, machine.model) {}
 
-Protocol CostTable::protocol(std::int64_t bytes, bool within_node, bool synchronous) const {
+Protocol CostModel::protocol(std::int64_t bytes, bool within_node, bool synchronous) const {
   if (bytes > way(within_node).eager_limit) return Protocol::rendezvous;
   return synchronous ? Protocol::synchronous : Protocol::eager;
 }
 
-CostTable::Class CostTable::send(std::int64_t bytes, bool within_node, Protocol protocol) {
-  // A synchronous message travels as an eager one.
-  const bool asks = protocol == Protocol::rendezvous;
-  const std::uint32_t role = (asks ? 2U : 0U) + (within_node ? 1U : 0U);
-  return intern(role, bytes, [&] { return send_cost(bytes, way(within_node), protocol); });
+Cost CostModel::of(const Use& use) const {
+  const MessageCosts& costs = way(use.within_node);
+  switch (use.role) {
+    case Use::Role::nothing:
+      return {};
+    case Use::Role::send:
+      return send(use.bytes, costs, use.protocol);
+    case Use::Role::receive:
+      return receive(use.bytes, costs);
+    case Use::Role::answer:
+      return answer(use.bytes, costs, use.protocol);
+    case Use::Role::access:
+      return access(use.kind, use.bytes, costs);
+    case Use::Role::barrier:
+      return {.busy = machine_.barrier_overhead};
+    case Use::Role::formula:
+      return {.busy = formula(use)};
+  }
+  return {};
 }
 
-CostTable::Class CostTable::receive(std::int64_t bytes, bool within_node) {
-  return intern(4U + (within_node ? 1U : 0U), bytes, [&] { return receive_cost(bytes, way(within_node)); });
+Duration CostModel::formula(const Use& use) const {
+  const AlphaBeta& line = use.within_node ? within_ : between_;
+  return std::min(line.of(use.messages, use.bytes), line.of(use.other_messages, use.other_bytes));
 }
 
-CostTable::Class CostTable::answer(std::int64_t bytes, bool within_node, Protocol protocol) {
+Cost CostModel::answer(std::int64_t bytes, const MessageCosts& costs, Protocol protocol) const {
   const bool asked = protocol == Protocol::rendezvous;
-  return intern(6U + (asked ? 2U : 0U) + (within_node ? 1U : 0U), bytes, [&] {
-    const Cost at_receiver = receive_cost(bytes, way(within_node));
-    Cost c;
-    c.transfer = asked ? at_receiver.released : at_receiver.acknowledge;
-    if (!asked) return c;
-    c.busy = way(within_node).send_epilog.at(bytes);
-    // The adapter was busy with the data until the sender was released.
-    c.outwards = true;
-    c.gap = c.lead = per_byte(way(within_node).gap_per_byte, bytes, counted(bytes, machine_.model));
-    return c;
-  });
-}
-
-CostTable::Class CostTable::lasting(Duration time) {
-  return intern(lasting_role, time.count(), [&] {
-    Cost c;
-    c.busy = time;
-    return c;
-  });
-}
-
-CostTable::Class CostTable::access(Access kind, std::int64_t bytes, bool within_node) {
-  const std::uint32_t role = access_role + 2U * static_cast<std::uint32_t>(kind) + (within_node ? 1U : 0U);
-  return intern(role, bytes, [&] { return access_cost(kind, bytes, way(within_node)); });
+  const Cost at_receiver = receive(bytes, costs);
+  Cost c;
+  c.transfer = asked ? at_receiver.released : at_receiver.acknowledge;
+  if (!asked) return c;
+  c.busy = costs.send_epilog.at(bytes);
+  // The adapter was busy with the data until the sender was released.
+  c.outwards = true;
+  c.gap = c.lead = per_byte(costs.gap_per_byte, bytes, counted(bytes, machine_.model));
+  return c;
 }
 
 /// The target's processor takes no part.
-Cost CostTable::access_cost(Access kind, std::int64_t bytes, const MessageCosts& c) const {
+Cost CostModel::access(Access kind, std::int64_t bytes, const MessageCosts& c) const {
   const Duration latency = c.latency.at(bytes);
-  const Cost request = send_cost(0, c, Protocol::eager), data = send_cost(bytes, c, Protocol::eager);
+  const Cost request = send(0, c, Protocol::eager), data = send(bytes, c, Protocol::eager);
   Cost cost = kind == Access::get ? request : data;
   const Duration back =
       kind == Access::put ? latency : latency + per_byte(c.per_byte, bytes, counted(bytes, machine_.model));
@@ -79,7 +76,7 @@ Cost CostTable::access_cost(Access kind, std::int64_t bytes, const MessageCosts&
   return cost;
 }
 
-Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const {
+Cost CostModel::send(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const {
   const std::int64_t n = counted(bytes, machine_.model);
   const Duration prolog = c.send_prolog.at(bytes), latency = c.latency.at(bytes),
                  epilog = c.send_epilog.at(bytes);
@@ -100,7 +97,7 @@ Cost CostTable::send_cost(std::int64_t bytes, const MessageCosts& c, Protocol pr
   return cost;
 }
 
-Cost CostTable::receive_cost(std::int64_t bytes, const MessageCosts& c) const {
+Cost CostModel::receive(std::int64_t bytes, const MessageCosts& c) const {
   const std::int64_t n = counted(bytes, machine_.model);
   const Duration latency = c.latency.at(bytes), answers = c.receive_epilog.at(bytes);
   const Duration own = per_byte(c.receive_per_byte, bytes, n), adapter = per_byte(c.gap_per_byte, bytes, n);
@@ -124,5 +121,47 @@ Cost CostTable::receive_cost(std::int64_t bytes, const MessageCosts& c) const {
   cost.transfer = data_starts + leaves + latency + per_byte(c.per_byte, bytes, n);
   return cost;
 }
+
+// --- classes
+// ------------------------------------------------------------------------------------------------
+
+std::size_t CostClasses::Hash::operator()(const Use& u) const {
+  const auto mixed = [](std::uint64_t h, std::uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ULL; };
+  std::uint64_t h = static_cast<std::uint64_t>(u.role) << 24 | static_cast<std::uint64_t>(u.protocol) << 16 |
+                    static_cast<std::uint64_t>(u.kind) << 8 | static_cast<std::uint64_t>(u.within_node);
+  h = mixed(mixed(h, static_cast<std::uint64_t>(u.bytes)), static_cast<std::uint64_t>(u.other_bytes));
+  h = mixed(h, static_cast<std::uint64_t>(u.messages) << 32 | static_cast<std::uint64_t>(u.other_messages));
+  return h ^ h >> 32;
+}
+
+CostClasses::Class CostClasses::intern(const Use& use) {
+  const auto [it, is_new] = known_.emplace(use, static_cast<Class>(uses_.size()));
+  if (is_new) {
+    if (uses_.size() == at_most) throw std::length_error("messages of too many sizes");
+    uses_.push_back(use);
+  }
+  return it->second;
+}
+
+CostClasses::Class CostClasses::send(std::int64_t bytes, bool within_node, Protocol protocol) {
+  // A synchronous message travels as an eager one.
+  const Protocol as = protocol == Protocol::rendezvous ? protocol : Protocol::eager;
+  return intern({.role = Use::Role::send, .within_node = within_node, .protocol = as, .bytes = bytes});
+}
+
+CostClasses::Class CostClasses::receive(std::int64_t bytes, bool within_node) {
+  return intern({.role = Use::Role::receive, .within_node = within_node, .bytes = bytes});
+}
+
+CostClasses::Class CostClasses::answer(std::int64_t bytes, bool within_node, Protocol protocol) {
+  return intern(
+      {.role = Use::Role::answer, .within_node = within_node, .protocol = protocol, .bytes = bytes});
+}
+
+CostClasses::Class CostClasses::access(Access kind, std::int64_t bytes, bool within_node) {
+  return intern({.role = Use::Role::access, .within_node = within_node, .kind = kind, .bytes = bytes});
+}
+
+CostClasses::Class CostClasses::barrier() { return intern({.role = Use::Role::barrier}); }
 
 }  // namespace simreplay::network

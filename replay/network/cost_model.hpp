@@ -3,11 +3,13 @@
 // settings of one form (docs/models/costs.md).
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "common/machine.hpp"
 #include "common/units.hpp"
+#include "replay/network/alpha_beta.hpp"
 
 namespace simreplay::network {
 
@@ -36,43 +38,71 @@ struct Cost {
   Duration released{};     // rendezvous: until the sender may go on
 };
 
-/// The costs in use, each stored once: a step holds the number of its class, so that the costs of a whole
-/// trace fit the cache and another machine is another table.
-class CostTable {
+/// What something costs is for. Says nothing of any machine.
+struct Use {
+  enum class Role : std::uint8_t {
+    nothing,
+    send,     // by protocol
+    receive,  // a receive does not know the protocol until the message is there
+    answer,   // the end of a send that waits for its receive
+    access,   // to a window. flight: until the origin knows that it is done; transfer: until it has its data,
+             // or may use its buffer again
+    barrier,  // the patent's overhead
+    formula,  // a collective without messages: the smaller of two sums of `messages` and `bytes`
+  };
+  Role role = Role::nothing;
+  bool within_node = false;
+  Protocol protocol = Protocol::eager;
+  Access kind = Access::put;
+  std::int64_t bytes = 0, other_bytes = 0;
+  std::int32_t messages = 0, other_messages = 0;
+  friend bool operator==(const Use&, const Use&) = default;
+};
+
+/// The costs of one machine.
+class CostModel {
  public:
-  using Class = std::uint32_t;
-
-  explicit CostTable(const Machine& machine) : machine_(machine) { costs_.emplace_back(); }
-
-  static constexpr Class free = 0;
-  Class send(std::int64_t bytes, bool within_node, Protocol protocol);
-  Class receive(std::int64_t bytes, bool within_node);
-  /// The end of a send that waits for its receive.
-  Class answer(std::int64_t bytes, bool within_node, Protocol protocol);
-  /// A step that takes this long.
-  Class lasting(Duration time);
-  /// Of an access to a window. `flight`: until the origin knows that it is done; `transfer`: until it has its
-  /// data, or may use its buffer again.
-  Class access(Access kind, std::int64_t bytes, bool within_node);
+  explicit CostModel(const Machine& machine);
+  Cost of(const Use& use) const;
   /// Of a send of the program: synchronous if it says so, rendezvous above the eager limit.
   Protocol protocol(std::int64_t bytes, bool within_node, bool synchronous) const;
 
-  const Cost& operator[](Class c) const { return costs_[c]; }
-  const Cost* all() const { return costs_.data(); }
-
  private:
   const MessageCosts& way(bool within_node) const { return within_node ? machine_.within : machine_.between; }
-  Cost send_cost(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const;
-  Cost receive_cost(std::int64_t bytes, const MessageCosts& c) const;
-  template <class Make>
-  Class intern(std::uint32_t role, std::int64_t bytes, Make&& make);
+  Cost send(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const;
+  Cost receive(std::int64_t bytes, const MessageCosts& c) const;
+  Cost answer(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const;
+  Cost access(Access kind, std::int64_t bytes, const MessageCosts& c) const;
+  Duration formula(const Use& use) const;
 
-  Cost access_cost(Access kind, std::int64_t bytes, const MessageCosts& c) const;
-
-  static constexpr std::uint32_t lasting_role = 10, access_role = 11, roles = 17;
   Machine machine_;
-  std::vector<Cost> costs_;
-  std::unordered_map<std::int64_t, Class> known_[roles];
+  AlphaBeta between_, within_;  // nodes; a node
+};
+
+/// Numbers uses 0, 1, 2 ... in order of first use: a step holds the number, so that the costs of a whole
+/// trace fit the cache and another machine is another table.
+class CostClasses {
+ public:
+  using Class = std::uint32_t;
+  static constexpr Class free = 0;
+  static constexpr Class at_most = 1U << 26;
+
+  CostClasses() : uses_(1) {}
+  Class send(std::int64_t bytes, bool within_node, Protocol protocol);
+  Class receive(std::int64_t bytes, bool within_node);
+  Class answer(std::int64_t bytes, bool within_node, Protocol protocol);
+  Class access(Access kind, std::int64_t bytes, bool within_node);
+  Class barrier();
+  Class formula(const Use& use) { return intern(use); }
+  std::span<const Use> uses() const { return uses_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Use& u) const;
+  };
+  Class intern(const Use& use);
+  std::vector<Use> uses_;
+  std::unordered_map<Use, Class, Hash> known_;
 };
 
 }  // namespace simreplay::network

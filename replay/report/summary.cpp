@@ -102,14 +102,7 @@ std::string table(const Summary& s) {
   };
   for (const std::size_t p : shown(s.processes))
     line(std::to_string(p), s.processes[p], s.processes[p].end_ps);
-  ProcessRow total;
-  for (const ProcessRow& r : s.processes) {
-    total.computation_ps += r.computation_ps;
-    total.communication_ps += r.communication_ps;
-    total.waiting_ps += r.waiting_ps;
-    total.end_ps += r.end_ps;
-  }
-  line("total", total, total.end_ps);
+  line("total", s.total, s.total.end_ps);
   if (s.processes.size() > rows_shown)
     text += fmt::format("(of {} processes the {} that end last and first)\n", s.processes.size(), rows_shown);
   return text;
@@ -124,27 +117,25 @@ std::string comparison(std::int64_t recorded, std::int64_t predicted) {
 
 }  // namespace
 
-std::int64_t Summary::predicted_ps() const {
-  std::int64_t end = 0;
-  for (const ProcessRow& r : processes) end = std::max(end, r.end_ps);
-  return end;
-}
-
-std::int64_t Summary::recorded_ps() const {
-  std::int64_t end = 0;
-  for (const ProcessRow& r : processes) end = std::max(end, r.recorded_ps);
-  return end;
-}
-
-double Summary::efficiency() const {
+void Summary::add_up() {
   double computation = 0;
-  for (const ProcessRow& r : processes) computation += static_cast<double>(r.computation_ps);
-  const double whole = static_cast<double>(predicted_ps()) * static_cast<double>(processes.size());
-  return whole > 0 ? computation / whole : 1;
+  total = {};
+  predicted_ps = recorded_ps = 0;
+  for (const ProcessRow& r : processes) {
+    total.computation_ps += r.computation_ps;
+    total.communication_ps += r.communication_ps;
+    total.waiting_ps += r.waiting_ps;
+    total.end_ps += r.end_ps;
+    predicted_ps = std::max(predicted_ps, r.end_ps);
+    recorded_ps = std::max(recorded_ps, r.recorded_ps);
+    computation += static_cast<double>(r.computation_ps);
+  }
+  const double whole = static_cast<double>(predicted_ps) * static_cast<double>(processes.size());
+  efficiency = whole > 0 ? computation / whole : 1;
 }
 
-Summary gather(const engine::Outcome& o, const std::string& trace_file, const trace::Facts& facts,
-               MPI_Comm comm) {
+Summary gather(const engine::Outcome& o, std::size_t machine, const std::string& trace_file,
+               const trace::Facts& facts, MPI_Comm comm) {
   if (o.failed) {
     const auto failures =
         gather_lines(o.failure.empty() ? std::vector<std::string>{} : std::vector{o.failure}, comm);
@@ -163,13 +154,14 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
   MPI_Comm_size(comm, &s.ranks);
   std::int64_t calls = 0, messages = 0;
   std::vector<ProcessRow> rows;
-  for (const engine::Account& a : o.accounts) {
+  for (const engine::Account& a : o.accounts[machine]) {
     calls += a.calls;
     messages += a.messages;
     rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(),
                     a.end.time_since_epoch().count(), a.recorded.count()});
   }
   s.processes = gather_bytes(rows, comm);
+  s.add_up();
   s.calls = sum_of(calls, comm);
   s.messages = sum_of(messages, comm);
   s.cut_processes = cut_off;
@@ -196,7 +188,7 @@ Summary gather(const engine::Outcome& o, const std::string& trace_file, const tr
 }
 
 std::string to_text(const Summary& s) {
-  const std::int64_t predicted = s.predicted_ps(), recorded = s.recorded_ps();
+  const std::int64_t predicted = s.predicted_ps, recorded = s.recorded_ps;
   std::string text;
   text += fmt::format("trace       {}: {} processes, {} calls, {} messages\n", s.trace_file,
                       format_count(s.facts.processes), format_count(s.calls), format_count(s.messages));
@@ -207,7 +199,7 @@ std::string to_text(const Summary& s) {
   text += fmt::format("recorded    {}\n", format_duration(Duration{recorded}));
   text += fmt::format("predicted   {}   {}\n", format_duration(Duration{predicted}),
                       comparison(recorded, predicted));
-  text += fmt::format("efficiency  {:.1f} %\n", 100 * s.efficiency());
+  text += fmt::format("efficiency  {:.1f} %\n", 100 * s.efficiency);
   if (!s.processes.empty()) {
     const auto slowest = std::ranges::max_element(s.processes, {}, &ProcessRow::end_ps) - s.processes.begin();
     const auto busiest =
@@ -232,9 +224,9 @@ std::string to_json(const Summary& s) {
   j["messages"] = s.messages;
   j["unreceived_messages"] = s.unreceived;
   j["cut_processes"] = s.cut_processes;
-  j["predicted_ps"] = s.predicted_ps();
-  j["recorded_ps"] = s.recorded_ps();
-  j["efficiency"] = s.efficiency();
+  j["predicted_ps"] = s.predicted_ps;
+  j["recorded_ps"] = s.recorded_ps;
+  j["efficiency"] = s.efficiency;
   j["ranks"] = s.ranks;
   j["replay_seconds"] = s.replay_seconds;
   j["calls_per_second"] = s.calls_per_second();

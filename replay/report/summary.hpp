@@ -31,18 +31,21 @@ struct Summary {
   int ranks = 1;
   double replay_seconds = 0;
 
-  std::int64_t predicted_ps() const;
-  std::int64_t recorded_ps() const;
-  double efficiency() const;  // sum of computation / (processes * predicted time); 1 for an empty prediction
+  ProcessRow total;               // of all processes
+  std::int64_t predicted_ps = 0;  // the last process ends
+  std::int64_t recorded_ps = 0;
+  double efficiency = 1;  // sum of computation / (processes * predicted time); 1 for an empty prediction
+
+  void add_up();  // makes these of `processes`
   double calls_per_second() const {
     return replay_seconds > 0 ? static_cast<double>(calls) / replay_seconds : 0;
   }
 };
 
-/// What the ranks have to say, brought to rank 0: the summary's rows and counts, or why there is none.
-/// Collective; throws SharedFailure where the replay failed or could not go on.
-Summary gather(const engine::Outcome& outcome, const std::string& trace_file, const trace::Facts& facts,
-               MPI_Comm comm);
+/// What the ranks have to say of one of the machines, brought to rank 0: the summary's rows and counts, or
+/// why there is none. Collective; throws SharedFailure where the replay failed or could not go on.
+Summary gather(const engine::Outcome& outcome, std::size_t machine, const std::string& trace_file,
+               const trace::Facts& facts, MPI_Comm comm);
 
 std::string to_text(const Summary& summary);
 std::string to_json(const Summary& summary);

@@ -182,7 +182,8 @@ void add_segment(const trace::Reader& reader, const trace::Segment& segment, con
   const trace::SignatureTable table = reader.table(segment);
   std::vector<std::uint16_t> signature(segment.calls);
   std::vector<std::int64_t> computation(segment.calls), duration(segment.calls);
-  reader.calls(segment, segment.first_call, signature, computation, duration);
+  reader.calls(segment, segment.first_call, signature, computation);
+  reader.durations(segment.first_call, duration);
   for (const std::uint16_t number : signature) {
     const Signature s = table[number];
     if (options.shows(s)) lines.push_back(text(s));

@@ -48,10 +48,11 @@ Machine written_and_read(const Calibration& c) {
 
 /// The replay's own costs of a ping-pong; single receives as the engine adds them up.
 double replayed_half_round_trip_ns(const Machine& m, std::int64_t bytes, bool within) {
-  network::CostTable table(m);
-  const auto protocol = table.protocol(bytes, within, false);
-  const network::Cost send = table[table.send(bytes, within, protocol)],
-                      receive = table[table.receive(bytes, within)];
+  using Role = network::Use::Role;
+  const network::CostModel model(m);
+  const auto protocol = model.protocol(bytes, within, false);
+  const network::Cost send = model.of({Role::send, within, protocol, {}, bytes}),
+                      receive = model.of({Role::receive, within, {}, {}, bytes});
   Duration sum = send.flight + receive.busy;
   if (protocol == network::Protocol::rendezvous) sum += receive.transfer;
   return static_cast<double>(sum.count()) / 1e3;

@@ -148,7 +148,8 @@ std::vector<Call> calls_of(const std::string& path, std::int32_t process) {
     const trace::SignatureTable table = reader.table(segment);
     std::vector<std::uint16_t> numbers(segment.calls);
     std::vector<std::int64_t> computation(segment.calls), duration(segment.calls);
-    reader.calls(segment, segment.first_call, numbers, computation, duration);
+    reader.calls(segment, segment.first_call, numbers, computation);
+    reader.durations(segment.first_call, duration);
     for (std::size_t i = 0; i < numbers.size(); i++) {
       Call c{table[numbers[i]], {}, computation[i], duration[i]};
       c.items.assign(c.signature.items.begin(), c.signature.items.end());

@@ -35,7 +35,8 @@ void read_all(const std::string& path) {
     const trace::SignatureTable table = reader.table(segment);
     std::vector<std::uint16_t> number(segment.calls);
     std::vector<std::int64_t> computation(segment.calls), duration(segment.calls);
-    reader.calls(segment, segment.first_call, number, computation, duration);
+    reader.calls(segment, segment.first_call, number, computation);
+    reader.durations(segment.first_call, duration);
     for (const std::uint16_t n : number) REQUIRE(table[n].bytes >= 0);
   }
 }

@@ -108,7 +108,8 @@ std::size_t check_calls(const Reader& reader, std::int32_t process, const std::v
     const SignatureTable table = reader.table(segment);
     std::vector<std::uint16_t> number(segment.calls);
     std::vector<std::int64_t> computation(segment.calls), duration(segment.calls);
-    reader.calls(segment, segment.first_call, number, computation, duration);
+    reader.calls(segment, segment.first_call, number, computation);
+    reader.durations(segment.first_call, duration);
     for (std::size_t k = 0; k < number.size(); k++, i++)
       check_equal({table[number[k]], computation[k], duration[k]}, expected[i]);
   }

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "replay/engine/channels.hpp"
+#include "replay/engine/channels.tpp"
 #include "replay/engine/groups.hpp"
 #include "replay/engine/noise.hpp"
 #include "replay/engine/partition.hpp"
@@ -12,11 +13,11 @@ using namespace simreplay;
 using namespace simreplay::engine;
 
 namespace {
-Arrival at(std::int64_t ps) { return {TimePoint{Duration{ps}}, Kind::eager}; }
+Arrival<OneMachine> at(std::int64_t ps) { return {TimePoint{Duration{ps}}, Kind::eager}; }
 }  // namespace
 
 TEST_CASE("a channel is first in, first out, for messages and for receives, against a plain queue") {
-  Channels channels;
+  Channels<OneMachine> channels;
   constexpr std::uint32_t n = 7;
   std::vector<std::deque<std::int64_t>> messages(n), receives(n);
   for (std::uint32_t c = 0; c < n; c++) {
@@ -31,20 +32,27 @@ TEST_CASE("a channel is first in, first out, for messages and for receives, agai
         channels.push_arrival(c, at(i));
         messages[c].push_back(i);
       } else {
-        REQUIRE(channels.has_receive(c));
-        REQUIRE(channels.pop_receive(c).slot == receives[c].front());
+        PendingReceive receive{};
+        REQUIRE(channels.take_receive(c, receive));
+        REQUIRE(receive.slot == receives[c].front());
         receives[c].pop_front();
       }
     } else if (messages[c].empty()) {
       channels.push_receive(c, {3, static_cast<std::uint32_t>(i)});
       receives[c].push_back(i);
     } else {
-      REQUIRE(channels.first_arrival(c).time == at(messages[c].front()).time);
-      REQUIRE(channels.pop_arrival(c).time == at(messages[c].front()).time);
+      Arrival<OneMachine> found{}, taken{};
+      REQUIRE(channels.find_arrival(c, found));
+      REQUIRE(channels.take_arrival(c, taken));
+      REQUIRE(found.time == at(messages[c].front()).time);
+      REQUIRE(taken.time == found.time);
       messages[c].pop_front();
     }
-    REQUIRE(channels.has_arrival(c) == !messages[c].empty());
-    REQUIRE(channels.has_receive(c) == !receives[c].empty());
+    Arrival<OneMachine> arrival{};
+    PendingReceive receive{};
+    REQUIRE(channels.find_arrival(c, arrival) == !messages[c].empty());
+    if (receives[c].empty()) REQUIRE_FALSE(channels.take_receive(c, receive));
+    if (messages[c].empty()) REQUIRE_FALSE(channels.take_arrival(c, arrival));
   }
   std::int64_t left = 0;
   for (const auto& queue : messages) left += static_cast<std::int64_t>(queue.size());

@@ -1,3 +1,4 @@
+#pragma once
 // Regions, counters and timers of the program: where the replay meets them.
 
 #include <fmt/format.h>
@@ -7,17 +8,13 @@
 #include "replay/engine/engine.hpp"
 
 namespace simreplay::engine {
-namespace {
-
-constexpr std::size_t lines_shown = 20;
-
-}  // namespace
-
 /// A thread at this time. The machine that recorded knows no time but how far it moves against the recorded
 /// one.
-observe::Moment Engine::moment(const Lane& lane, TimePoint now, Duration computation,
-                               const observe::RecordedTimes::Times& recorded) const {
-  observe::Moment m{ps_of(now), computation.count(), lane.waiting.count(), recorded.all,
+template <class Clock>
+observe::Moment Engine<Clock>::moment(const Lane& lane, TimePoint now, Duration computation,
+                                      const observe::RecordedTimes::Times& recorded) const
+    requires(is_single) {
+  observe::Moment m{now.time_since_epoch().count(), computation.count(), lane.waiting.count(), recorded.all,
                     recorded.between_calls};
   if (as_recorded_) {
     m.time = recorded.all + (now - start_of_shifts).count();
@@ -26,25 +23,27 @@ observe::Moment Engine::moment(const Lane& lane, TimePoint now, Duration computa
   return m;
 }
 
-/// `duration` as recorded: of an MPI call around which a timer runs, else 0.
-void Engine::mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s,
-                  std::int64_t duration) {
+/// `of_call`: the row of the MPI call around which a timer runs, or of the mark itself.
+template <class Clock>
+void Engine<Clock>::mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s,
+                         std::uint32_t of_call) requires(is_single) {
   const observe::Mark& mark = v.program.marks[s.slot];
   const std::uint32_t row = v.threads ? v.row_of_thread : v.row;
   Observed& o = observed(v);
   observe::RecordedTimes::Times recorded = o.recorded.entered(row);
-  if (mark.op == Op::Timer_stop) recorded.all += duration * tick_ps_;
+  if (mark.op == Op::Timer_stop) recorded.all += recorded_ticks(v, of_call) * tick_ps_;
   const std::uint64_t call = v.window.first_row + row - v.first_call;
   o.metrics.mark(mark, moment(lane, now, v.account.computation - v.computation_of_others, recorded), call);
-  if (placement_.has_region_speedups() && (mark.op == Op::Region_begin || mark.op == Op::Region_end))
+  if (placements_[0].has_region_speedups() && (mark.op == Op::Region_begin || mark.op == Op::Region_end))
     set_region_speed(v, mark.thread);
 }
 
 /// The innermost region of which the machine says something counts.
-void Engine::set_region_speed(VirtualProcessor& v, std::uint16_t thread) {
-  const Ratio& speedup = placement_.speedup(v.process);
+template <class Clock>
+void Engine<Clock>::set_region_speed(VirtualProcessor& v, std::uint16_t thread) requires(is_single) {
+  const Ratio& speedup = placements_[0].speedup(v.process);
   for (const auto& open : observed(v).metrics.regions(thread).open() | std::views::reverse)
-    if (const Ratio* factor = placement_.speedup_of_region(open.region)) {
+    if (const Ratio* factor = placements_[0].speedup_of_region(open.region)) {
       v.slowdown = (speedup * *factor).inverse();
       return;
     }
@@ -53,19 +52,22 @@ void Engine::set_region_speed(VirtualProcessor& v, std::uint16_t thread) {
 
 /// Before the calls of the segment: of several threads it would depend on the replay which of them is the
 /// first to know.
-void Engine::add_predicates(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::add_predicates(VirtualProcessor& v) requires(is_single) {
   for (const observe::Mark& m : v.program.marks)
     if (m.op == Op::Timer_while)
       observed(v).metrics.add_predicate(m.metric, static_cast<std::int32_t>(m.value));
 }
 
-void Engine::read_recorded_times(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::read_recorded_times(VirtualProcessor& v) requires(is_single) {
   const Window& w = v.window;
   observed(v).recorded.read(
       {w.signatures(), w.computations(), w.durations(), v.program.ops, v.program.thread});
 }
 
-void Engine::finish_metrics(VirtualProcessor& v, Outcome& o) {
+template <class Clock>
+void Engine<Clock>::finish_metrics(VirtualProcessor& v, Outcome& o) requires(is_single) {
   observe::Metrics& metrics = observed(v).metrics;
   const auto finish = [&](std::uint16_t number, const Lane& lane, Duration computation) {
     const auto recorded = observed(v).recorded.end(number);

@@ -1,3 +1,4 @@
+#pragma once
 // How the replay ended: what each process adds up to, who waits for what, and what nobody received.
 
 #include <fmt/format.h>
@@ -6,28 +7,12 @@
 #include "replay/engine/engine.hpp"
 
 namespace simreplay::engine {
-namespace {
-
-constexpr std::size_t lines_shown = 20;
-
-std::string describe(const Envelope& e, std::int32_t peer, const char* preposition) {
-  if (peer < 0) return "a message that the trace does not name";
-  if (e.communicator & answers)
-    return fmt::format("process {} to receive its message with tag {}", peer, e.tag);
-  if (e.tag < 0)
-    return fmt::format("a message of {} {} process {} on communicator {}",
-                       e.tag >= posted_collective_tag ? "the collective" : "the window's epoch", preposition,
-                       peer, e.communicator);
-  return fmt::format("a message {} process {} with tag {} on communicator {}", preposition, peer, e.tag,
-                     e.communicator);
-}
-
-}  // namespace
 
 /// The channel from which the process, or the collective it waits for, wants a message.
-std::uint32_t Engine::awaited_channel(const VirtualProcessor& v) const {
+template <class Clock>
+std::uint32_t Engine<Clock>::awaited_channel(const VirtualProcessor& v) const {
   const auto of = [](const Lane& lane, const auto& slots) {
-    return lane.blocked == Lane::Blocked::on_slot ? slots[lane.blocked_on].channel : lane.blocked_on;
+    return lane.blocked == Blocked::on_slot ? slots[lane.blocked_on].channel : lane.blocked_on;
   };
   const std::uint32_t channel = of(v.main, v.slots);
   if (channel != no_channel) return channel;
@@ -35,7 +20,8 @@ std::uint32_t Engine::awaited_channel(const VirtualProcessor& v) const {
   return of(v.strands[v.order.front()], v.strands[v.order.front()].slots);
 }
 
-std::string Engine::describe_block(const VirtualProcessor& v) const {
+template <class Clock>
+std::string Engine<Clock>::describe_block(const VirtualProcessor& v) const {
   Fault fault{.file = trace_.path(), .process = v.process};
   const std::uint16_t signature = v.window.signature[v.row];
   fault.call = static_cast<std::int64_t>(v.window.first_row + v.row - v.first_call);
@@ -48,7 +34,8 @@ std::string Engine::describe_block(const VirtualProcessor& v) const {
   return to_string(fault);
 }
 
-Outcome Engine::outcome() {
+template <class Clock>
+Outcome Engine<Clock>::outcome() {
   Outcome o;
   o.first_process = partition_.first(rank_);
   o.failure = failure_;
@@ -56,12 +43,14 @@ Outcome Engine::outcome() {
   for (VirtualProcessor& v : processors_) {
     if (!v.finished) cut(v);
     if (v.is_cut) o.cut_processes++;
-    o.accounts.push_back(v.account);
-    if (!observed_.empty()) finish_metrics(v, o);
-    if (v.main.blocked == Lane::Blocked::no || !failure_.empty()) continue;
+    if constexpr (is_single)
+      if (!observed_.empty()) finish_metrics(v, o);
+    if (v.main.blocked == Blocked::no || !failure_.empty()) continue;
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
       o.blocked.push_back(describe_block(v));
   }
+  for (std::size_t m = 0; m < Clock::machines; m++) o.accounts.push_back(accounts_on(m));
+  o.needs_single_machines = needs_single_machines_;
   o.unreceived_messages = channels_.unreceived();
   channels_.each_unreceived([&](const Envelope& e, std::int64_t n) {
     if (o.unreceived.size() == lines_shown) return;
@@ -69,6 +58,19 @@ Outcome Engine::outcome() {
     o.unreceived.push_back(fmt::format("process {}: {} times {} was never received", e.source, n, what));
   });
   return o;
+}
+
+template <class Clock>
+std::vector<Account> Engine<Clock>::accounts_on(std::size_t machine) const {
+  std::vector<Account> all;
+  all.reserve(processors_.size());
+  for (const VirtualProcessor& v : processors_) {
+    const AccountOf<Clock>& a = v.account;
+    const auto of = [machine](const Span& s) { return Clock::of(s, machine); };
+    all.push_back({of(a.computation), of(a.waiting), of(a.elapsed), TimePoint{Clock::of(a.end, machine)},
+                   a.recorded, a.calls, a.messages});
+  }
+  return all;
 }
 
 }  // namespace simreplay::engine

@@ -1,16 +1,13 @@
+#pragma once
+
 #include "replay/engine/exchange.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace simreplay::engine {
-namespace {
-
-constexpr int batch_tag = 1;
-
-}  // namespace
-
-Exchange::Exchange(MPI_Comm comm) : comm_(comm) {
+template <class Clock>
+Exchange<Clock>::Exchange(MPI_Comm comm) : comm_(comm) {
   int size = 1;
   MPI_Comm_size(comm_, &size);
   outgoing_.resize(static_cast<std::size_t>(size));
@@ -21,7 +18,8 @@ Exchange::Exchange(MPI_Comm comm) : comm_(comm) {
     }
 }
 
-Exchange::~Exchange() {
+template <class Clock>
+Exchange<Clock>::~Exchange() {
   for (Incoming& in : incoming_)
     if (in.request != MPI_REQUEST_NULL) {
       MPI_Cancel(&in.request);
@@ -35,26 +33,29 @@ Exchange::~Exchange() {
   }
 }
 
-void Exchange::post(Incoming& in) {
+template <class Clock>
+void Exchange<Clock>::post(Incoming& in) {
   MPI_Irecv(in.batch->data(), static_cast<int>(sizeof(Batch)), MPI_BYTE, MPI_ANY_SOURCE, batch_tag, comm_,
             &in.request);
 }
 
-std::uint32_t Exchange::open(int rank, const Envelope& e) {
+template <class Clock>
+std::uint32_t Exchange<Clock>::open(int rank, const Envelope& e) {
   const auto [channel, is_new] = index_.intern(e);
   if (!is_new) return channel;
   Outgoing& out = outgoing_[static_cast<std::size_t>(rank)];
   const std::uint32_t number = out.channels++;
   remote_.push_back({rank, number});
   if (out.records + 2 > batch_records) send(rank);  // both records travel together
-  Record envelope;
-  std::memcpy(&envelope, &e, sizeof e);
-  append(rank, {number | announces, 0, 0});
+  Record envelope{};
+  std::memcpy(static_cast<void*>(&envelope), &e, sizeof e);
+  append(rank, {number | announces, Kind::eager, {}});
   append(rank, envelope);
   return channel;
 }
 
-void Exchange::start_batch(int rank) {
+template <class Clock>
+void Exchange<Clock>::start_batch(int rank) {
   Outgoing& out = outgoing_[static_cast<std::size_t>(rank)];
   if (spare_.empty()) reclaim();
   if (spare_.empty()) {
@@ -67,7 +68,8 @@ void Exchange::start_batch(int rank) {
   open_ranks_.push_back(rank);
 }
 
-void Exchange::send(int rank) {
+template <class Clock>
+void Exchange<Clock>::send(int rank) {
   Outgoing& out = outgoing_[static_cast<std::size_t>(rank)];
   if (!out.batch) return;
   in_flight_.push_back({MPI_REQUEST_NULL, std::move(out.batch)});
@@ -78,12 +80,14 @@ void Exchange::send(int rank) {
   open_ranks_.erase(std::ranges::find(open_ranks_, rank));
 }
 
-void Exchange::flush() {
+template <class Clock>
+void Exchange<Clock>::flush() {
   while (!open_ranks_.empty()) send(open_ranks_.back());
   reclaim();
 }
 
-void Exchange::reclaim() {
+template <class Clock>
+void Exchange<Clock>::reclaim() {
   for (std::size_t i = 0; i < in_flight_.size();) {
     int done = 0;
     MPI_Test(&in_flight_[i].request, &done, MPI_STATUS_IGNORE);
@@ -97,7 +101,8 @@ void Exchange::reclaim() {
   }
 }
 
-bool Exchange::receive() {
+template <class Clock>
+bool Exchange<Clock>::receive() {
   Incoming& in = incoming_[head_];
   if (in.request == MPI_REQUEST_NULL) return false;
   int done = 0;

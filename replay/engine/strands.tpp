@@ -1,3 +1,4 @@
+#pragma once
 // Collectives that go on beside their process.
 
 #include <fmt/format.h>
@@ -9,17 +10,18 @@
 
 namespace simreplay::engine {
 
-void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
-  const auto free = std::ranges::find(v.strands, false, &Strand::active);
-  const auto number = static_cast<std::uint32_t>(free - v.strands.begin());
+template <class Clock>
+void Engine<Clock>::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
+  const auto idle = std::ranges::find(v.strands, false, &Strand::active);
+  const auto number = static_cast<std::uint32_t>(idle - v.strands.begin());
   if (number == most_strands)
     throw Error({.file = trace_.path(),
                  .process = v.process,
                  .problem = fmt::format("has {} collectives under way at once", most_strands)});
-  if (free == v.strands.end()) v.strands.emplace_back();
+  if (idle == v.strands.end()) v.strands.emplace_back();
   Strand& strand = v.strands[number];
   static_cast<Lane&>(strand) = Lane{};
-  strand.now = std::max(v.main.now, strand_end(v, s.channel));
+  strand.now = later(v.main.now, strand_end(v, s.channel));
   strand.slot_tag = of_strand | number << strand_shift;
   strand.communicator = s.channel;
   strand.request = s.slot;
@@ -28,11 +30,13 @@ void Engine::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body
   strand.steps.assign(body.begin(), body.end());
   strand.slots.resize(std::max(strand.slots.size(), body.size()));
   v.order.push_back(number);
+  awaited_[v.number] = anything;
   run_strands(v);
 }
 
 /// Each as far as it goes; one whose predecessor on the communicator is under way has to wait for it.
-void Engine::run_strands(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::run_strands(VirtualProcessor& v) {
   const auto has_predecessor = [&v](std::size_t i) {
     return std::any_of(v.order.begin(), v.order.begin() + static_cast<std::ptrdiff_t>(i),
                        [&](std::uint32_t earlier) {
@@ -49,23 +53,26 @@ void Engine::run_strands(VirtualProcessor& v) {
   }
 }
 
-TimePoint& Engine::strand_end(VirtualProcessor& v, std::uint32_t communicator) {
-  const auto it = std::ranges::find(v.strand_ends, communicator, &StrandEnd::communicator);
-  return it != v.strand_ends.end() ? it->time : v.strand_ends.emplace_back(StrandEnd{communicator}).time;
+template <class Clock>
+auto Engine<Clock>::strand_end(VirtualProcessor& v, std::uint32_t communicator) -> Time& {
+  using End = StrandEnd<Clock>;
+  const auto it = std::ranges::find(v.strand_ends, communicator, &End::communicator);
+  return it != v.strand_ends.end() ? it->time : v.strand_ends.emplace_back(End{communicator}).time;
 }
 
-void Engine::join(VirtualProcessor& v, Strand& strand) {
+template <class Clock>
+void Engine<Clock>::join(VirtualProcessor& v, Strand& strand) {
   strand.active = false;
   strand_end(v, strand.communicator) = strand.now;
   const auto number = static_cast<std::uint32_t>(&strand - v.strands.data());
   v.order.erase(std::ranges::find(v.order, number));
-  for (const std::uint32_t later : v.order)
-    if (Strand& next = v.strands[later]; next.communicator == strand.communicator) {
-      next.now = std::max(next.now, strand.now);
+  for (const std::uint32_t other : v.order)
+    if (Strand& next = v.strands[other]; next.communicator == strand.communicator) {
+      next.now = later(next.now, strand.now);
       break;
     }
   if (strand.request == no_slot) return;
-  v.slots[strand.request] = {ps_of(strand.now), 0, network::CostTable::free, no_channel};
+  v.slots[strand.request] = {strand.now, free, no_channel};
   strand.request = no_slot;
 }
 

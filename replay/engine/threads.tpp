@@ -1,3 +1,4 @@
+#pragma once
 // Processes whose threads call MPI at the same time. Their calls stand in the trace in the order in which
 // they ended. A call begins, here as there, after all calls that had ended when it began; beyond that the
 // threads run free of each other, so that one may answer what another waits for.
@@ -8,18 +9,15 @@
 #include "replay/engine/engine.hpp"
 
 namespace simreplay::engine {
-namespace {
-
 constexpr std::size_t remembered_calls = std::size_t{1} << 16;  // `overlaps` has 16 bits
 
-TimePoint& latest_leave(Threads& threads, std::uint64_t call) {
+inline TimePoint& latest_leave(Threads& threads, std::uint64_t call) {
   return threads.latest_leaves[call % remembered_calls];
 }
 
-}  // namespace
-
 /// From here on the process has more threads than the one that it had so far.
-void Engine::part_into_threads(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::part_into_threads(VirtualProcessor& v) requires(is_single) {
   if (as_recorded_)
     throw Error({.file = trace_.path(),
                  .process = v.process,
@@ -27,7 +25,7 @@ void Engine::part_into_threads(VirtualProcessor& v) {
                  .expected = "one thread that calls MPI",
                  .found = "several"});
   v.threads = std::make_unique<Threads>();
-  awaited_[number_of(v)] = anything;
+  awaited_[v.number] = anything;
   v.threads->latest_leaves.assign(remembered_calls, v.main.now);
   v.threads->settled = v.next_row - v.first_call;
   Thread& first = v.threads->all.emplace_back();
@@ -38,7 +36,8 @@ void Engine::part_into_threads(VirtualProcessor& v) {
 }
 
 /// What is known of the process as a whole is that of this thread from here on.
-void Engine::take_up(VirtualProcessor& v, const Thread& thread) const {
+template <class Clock>
+void Engine<Clock>::take_up(VirtualProcessor& v, const Thread& thread) const requires(is_single) {
   v.entered = thread.entered;
   if (observed_.empty()) return;
   v.slowdown = thread.slowdown;
@@ -46,14 +45,16 @@ void Engine::take_up(VirtualProcessor& v, const Thread& thread) const {
   v.row_of_thread = thread.row;
 }
 
-void Engine::put_down(const VirtualProcessor& v, Thread& thread) const {
+template <class Clock>
+void Engine<Clock>::put_down(const VirtualProcessor& v, Thread& thread) const requires(is_single) {
   if (observed_.empty()) return;
   thread.slowdown = v.slowdown;
   thread.computation = v.account.computation - v.computation_of_others;
 }
 
 /// As far as possible: first what waited, then the next calls of threads that are not in one.
-void Engine::run_threads(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::run_threads(VirtualProcessor& v) requires(is_single) {
   Threads& t = *v.threads;
   t.leaves.resize(std::max<std::size_t>(t.leaves.size(), v.window.rows));
   // Those that wait come first, again after each call: it may have sent what they wait for.
@@ -63,7 +64,7 @@ void Engine::run_threads(VirtualProcessor& v) {
     any = (v.row < v.window.rows && begin_call(v)) || any;
   }
   settle(v);
-  v.main.blocked = Lane::Blocked::no;
+  v.main.blocked = Blocked::no;
   if (!t.inside.empty()) {  // for the report, should it never end
     v.main.blocked = t.all[t.inside.front()].blocked;
     v.main.blocked_on = t.all[t.inside.front()].blocked_on;
@@ -73,13 +74,15 @@ void Engine::run_threads(VirtualProcessor& v) {
 }
 
 /// True if a call came to its end.
-bool Engine::go_on_inside(VirtualProcessor& v) {
+template <class Clock>
+bool Engine<Clock>::go_on_inside(VirtualProcessor& v) requires(is_single) {
   Threads& t = *v.threads;
   return std::erase_if(t.inside, [&](std::uint32_t number) { return go_on(v, t.all[number]); }) > 0;
 }
 
 /// False where the next call of the window has to wait for others to end.
-bool Engine::begin_call(VirtualProcessor& v) {
+template <class Clock>
+bool Engine<Clock>::begin_call(VirtualProcessor& v) requires(is_single) {
   Threads& t = *v.threads;
   const std::uint16_t signature = v.window.signature[v.row];
   const std::uint16_t number = v.program.thread.empty() ? 0 : v.program.thread[signature];
@@ -94,11 +97,12 @@ bool Engine::begin_call(VirtualProcessor& v) {
   const TimePoint bound = call > overlaps ? latest_leave(t, call - overlaps - 1) : TimePoint{};
   if (!thread.has_begun) {
     thread.now = thread.began = bound;
-    thread.slowdown = placement_.speedup(v.process).inverse();
+    thread.slowdown = slowdown_of(v.process);
   }
   thread.has_begun = true;
   take_up(v, thread);
-  thread.now = std::max(thread.now + computation_of_thread(v, signature, thread.now), bound);
+  thread.now =
+      std::max(thread.now + computation_before(v, v.program.calls[signature], v.row, thread.now), bound);
   put_down(v, thread);
   thread.entered = thread.now;
   thread.step = v.program.calls[signature].first;
@@ -109,7 +113,8 @@ bool Engine::begin_call(VirtualProcessor& v) {
   return true;
 }
 
-bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
+template <class Clock>
+bool Engine<Clock>::go_on(VirtualProcessor& v, Thread& thread) requires(is_single) {
   const std::uint16_t signature = v.window.signature[thread.row];
   const std::uint32_t end = v.program.calls[signature + 1U].first;
   take_up(v, thread);
@@ -125,7 +130,8 @@ bool Engine::go_on(VirtualProcessor& v, Thread& thread) {
 }
 
 /// Notes the latest end of calls up to the first that is not over.
-void Engine::settle(VirtualProcessor& v) {
+template <class Clock>
+void Engine<Clock>::settle(VirtualProcessor& v) requires(is_single) {
   Threads& t = *v.threads;
   std::uint32_t end = v.row;
   for (const std::uint32_t number : t.inside) end = std::min(end, t.all[number].row);

@@ -1,0 +1,135 @@
+#pragma once
+// The times of a replay: of one machine, or of several that are replayed side by side. All that the engine
+// does with times is to add them and to take the later one; so it is written once, for any clock.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/units.hpp"
+
+/// A function that is built for each width of vectors that processors have, and chosen when the program
+/// starts.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define SIMREPLAY_WIDE_VECTORS [[gnu::target_clones("avx512f", "avx2", "default")]]
+#else
+#define SIMREPLAY_WIDE_VECTORS
+#endif
+
+namespace simreplay::engine {
+
+/// One time per machine, in picoseconds. As a point or as a span.
+template <std::size_t machines>
+struct alignas(64) Lanes {
+  std::array<std::int64_t, machines> ps{};
+
+  Lanes& operator+=(const Lanes& b) {
+    for (std::size_t i = 0; i < machines; i++) ps[i] += b.ps[i];
+    return *this;
+  }
+  Lanes& operator-=(const Lanes& b) {
+    for (std::size_t i = 0; i < machines; i++) ps[i] -= b.ps[i];
+    return *this;
+  }
+  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
+  friend Lanes operator-(Lanes a, const Lanes& b) { return a -= b; }
+};
+
+/// The clock of one machine.
+struct OneMachine {
+  static constexpr std::size_t machines = 1;
+  using Time = TimePoint;
+  using Span = Duration;
+  using Slowdown = Ratio;
+
+  static Slowdown slowdown(std::span<const Ratio> of_machines) { return of_machines[0]; }
+  static Time time(const Span& since_start) { return Time{since_start}; }
+  static Duration of(const Span& s, std::size_t) { return s; }
+  static Duration of(const Time& t, std::size_t) { return t.time_since_epoch(); }
+  static void set(Span& s, std::size_t, Duration d) { s = d; }
+};
+
+template <std::size_t n>
+struct Machines {
+  static constexpr std::size_t machines = n;
+  using Time = Lanes<n>;
+  using Span = Lanes<n>;
+
+  /// Time here per recorded time of computation, on each machine. Of machines that are equally fast it is
+  /// computed once.
+  class Slowdown {
+   public:
+    Slowdown() = default;
+    explicit Slowdown(std::span<const Ratio> of_machines) : ratios_(0) {
+      for (std::size_t i = 0; i < n; i++) {
+        const auto known = std::find(distinct_.begin(), distinct_.begin() + ratios_, of_machines[i]);
+        which_[i] = static_cast<std::uint8_t>(known - distinct_.begin());
+        if (which_[i] == ratios_) distinct_[ratios_++] = of_machines[i];
+      }
+    }
+    Span times_if_positive(std::int64_t ps) const {
+      std::array<std::int64_t, n> products;
+      for (std::size_t i = 0; i < ratios_; i++) products[i] = distinct_[i].times_if_positive(ps);
+      Span s;
+      for (std::size_t i = 0; i < n; i++) s.ps[i] = products[which_[i]];
+      return s;
+    }
+
+   private:
+    std::array<Ratio, n> distinct_{};
+    std::array<std::uint8_t, n> which_{};
+    std::uint8_t ratios_ = 1;
+  };
+
+  static Slowdown slowdown(std::span<const Ratio> of_machines) { return Slowdown(of_machines); }
+  static Time time(const Span& since_start) { return since_start; }
+  static Duration of(const Span& s, std::size_t machine) { return Duration{s.ps[machine]}; }
+  static void set(Span& s, std::size_t machine, Duration d) { s.ps[machine] = d.count(); }
+};
+
+inline TimePoint later(TimePoint a, TimePoint b) { return a < b ? b : a; }
+template <std::size_t n>
+Lanes<n> later(const Lanes<n>& a, const Lanes<n>& b) {
+  Lanes<n> r;
+  for (std::size_t i = 0; i < n; i++) r.ps[i] = a.ps[i] < b.ps[i] ? b.ps[i] : a.ps[i];
+  return r;
+}
+
+/// `a` on machines where `span` is not 0, else `b`.
+inline TimePoint where(Duration span, TimePoint a, TimePoint b) { return span.count() != 0 ? a : b; }
+template <std::size_t n>
+Lanes<n> where(const Lanes<n>& span, const Lanes<n>& a, const Lanes<n>& b) {
+  Lanes<n> r;
+  for (std::size_t i = 0; i < n; i++) r.ps[i] = span.ps[i] != 0 ? a.ps[i] : b.ps[i];
+  return r;
+}
+
+/// Whether it is 0 on all machines.
+inline bool is_zero(Duration d) { return d.count() == 0; }
+template <std::size_t n>
+bool is_zero(const Lanes<n>& span) {
+  return std::all_of(span.ps.begin(), span.ps.end(), [](std::int64_t ps) { return ps == 0; });
+}
+
+/// The latest of the machines.
+inline TimePoint latest(TimePoint t) { return t; }
+template <std::size_t n>
+TimePoint latest(const Lanes<n>& t) {
+  return TimePoint{Duration{*std::max_element(t.ps.begin(), t.ps.end())}};
+}
+
+/// The clocks that the engine is built for: as many machines side by side as pay in one pass.
+using FewMachines = Machines<4>;
+using ManyMachines = Machines<16>;
+
+inline Duration scaled(const Ratio& slowdown, std::int64_t ps) {
+  return Duration{slowdown.times_if_positive(ps)};
+}
+template <class Slowdown>
+auto scaled(const Slowdown& slowdown, std::int64_t ps) {
+  return slowdown.times_if_positive(ps);
+}
+
+}  // namespace simreplay::engine

@@ -1,0 +1,63 @@
+#pragma once
+// The costs of all classes in use, on each machine that is replayed: what the interpreter looks up.
+
+#include <span>
+#include <vector>
+
+#include "common/machine.hpp"
+#include "replay/engine/clock.hpp"
+#include "replay/network/cost_model.hpp"
+
+namespace simreplay::engine {
+
+/// network::Cost on each machine; what few steps need stands apart. One machine's fill a cache line.
+template <class Clock>
+struct alignas(64) Cost {
+  typename Clock::Span before{}, busy{}, flight{}, gap{}, lead{}, transfer{};
+  bool outwards = false;
+};
+
+/// What the sender hears, and when, of a message that waited for its receive.
+template <class Clock>
+struct AnswerCost {
+  typename Clock::Span acknowledge{}, released{};
+};
+
+template <class Clock>
+class CostTable {
+ public:
+  explicit CostTable(std::span<const Machine> machines) : models_(machines.begin(), machines.end()) {}
+
+  /// Adds the costs of uses that are new since the last time.
+  void extend(std::span<const network::Use> uses) {
+    for (std::size_t i = costs_.size(); i < uses.size(); i++) add(uses[i]);
+  }
+  const Cost<Clock>* all() const { return costs_.data(); }
+  const Cost<Clock>& operator[](std::uint32_t number) const { return costs_[number]; }
+  const AnswerCost<Clock>& answer(std::uint32_t number) const { return answers_[number]; }
+
+ private:
+  void add(const network::Use& use) {
+    Cost<Clock>& cost = costs_.emplace_back();
+    AnswerCost<Clock>& answer = answers_.emplace_back();
+    for (std::size_t m = 0; m < models_.size(); m++) {
+      const network::Cost c = models_[m].of(use);
+      const auto set = [m](auto& to, Duration d) { Clock::set(to, m, d); };
+      set(cost.before, c.before);
+      set(cost.busy, c.busy);
+      set(cost.flight, c.flight);
+      set(cost.gap, c.gap);
+      set(cost.lead, c.lead);
+      set(cost.transfer, c.transfer);
+      set(answer.acknowledge, c.acknowledge);
+      set(answer.released, c.released);
+      cost.outwards = c.outwards;
+    }
+  }
+
+  std::vector<network::CostModel> models_;
+  std::vector<Cost<Clock>> costs_;
+  std::vector<AnswerCost<Clock>> answers_;
+};
+
+}  // namespace simreplay::engine

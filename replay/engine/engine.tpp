@@ -1,0 +1,391 @@
+#pragma once
+// Schedule, set-up and reading of the engine.
+
+#include "replay/engine/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
+#include "common/error.hpp"
+#include "common/mpi_session.hpp"
+
+namespace simreplay::engine {
+
+constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
+constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
+constexpr int turns_between_polls = 16;
+constexpr std::size_t near_ahead = 1, far_ahead = 3;  // in the list of those that are ready
+
+template <class Clock>
+Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
+                      trace::Rewriter* rewritten, Progress progress)
+    : trace_(trace),
+      rewritten_(rewritten),
+      progress_(std::move(progress)),
+      comm_(comm),
+      rank_(rank_in(comm)),
+      ranks_(size_of(comm)),
+      partition_(trace.first_calls(0, trace.facts().processes), ranks_),
+      exchange_(comm),
+      ring_(comm),
+      placements_(placements_on(machines, trace)),
+      compiler_(trace, machines[0], placements_[0], *this),
+      costs_(machines),
+      noise_(machines[0]),
+      as_recorded_(machines[0].as_recorded),
+      is_special_(as_recorded_ || noise_.is_on()),
+      tick_ps_(trace.facts().tick_ps) {
+  std::vector<Ratio> io;
+  for (const Machine& machine : machines) io.push_back(machine.io_speedup.inverse());
+  io_slowdown_ = Clock::slowdown(io);
+  set_up();
+}
+
+template <class Clock>
+std::vector<Placement> Engine<Clock>::placements_on(std::span<const Machine> machines,
+                                                    const trace::Reader& trace) {
+  std::vector<Placement> all;
+  for (const Machine& machine : machines) all.emplace_back(machine, trace.facts().processes, trace.metrics());
+  return all;
+}
+
+template <class Clock>
+auto Engine<Clock>::slowdown_of(std::int32_t process) const -> typename Clock::Slowdown {
+  std::array<Ratio, Clock::machines> all;
+  for (std::size_t m = 0; m < all.size(); m++) all[m] = placements_[m].speedup(process).inverse();
+  return Clock::slowdown(all);
+}
+
+template <class Clock>
+void Engine<Clock>::set_up() {
+  const std::int32_t first = partition_.first(rank_), count = partition_.count(rank_);
+  const auto rows = trace_.processes(first, count);
+  const auto first_calls = trace_.first_calls(first, count),
+             first_segments = trace_.first_segments(first, count);
+  own_calls_ = first_calls.back() - first_calls.front();
+  recorded_ = trace_.recorded_ticks(first, count);
+  reads_durations_ = recorded_.empty() || rewritten_ || as_recorded_ || !trace_.metrics().empty();
+  const auto processes = static_cast<std::size_t>(count);
+  const std::size_t rows_each = window_budget / WindowPool::row_bytes / std::max<std::size_t>(processes, 1);
+  // A power of two, so that windows and the chunks of a compressed file end together.
+  windows_ =
+      WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
+  announced_.resize(static_cast<std::size_t>(ranks_));
+  processors_.resize(processes);
+  slots_.resize(processes);
+  awaited_.assign(processes, nothing);
+  for (std::size_t i = 0; i < processors_.size(); i++) {
+    VirtualProcessor& v = processors_[i];
+    v.process = first + static_cast<std::int32_t>(i);
+    v.number = static_cast<std::uint32_t>(i);
+    v.window = windows_.window(i);
+    v.is_cut = rows[i].record == trace::Record::cut;
+    std::ranges::copy(rows[i].overhead_ps, v.overhead_ps.begin());
+    v.overhead_before_ps = v.overhead_ps[static_cast<std::size_t>(trace::Recording::message)];
+    v.slowdown = slowdown_of(v.process);
+    if constexpr (is_single)
+      if (as_recorded_) v.main.now = start_of_shifts;
+    v.first_call = first_calls[i];
+    v.next_segment = first_segments[i];
+    v.end_segment = first_segments[i + 1];
+    make_ready(v);
+  }
+  if (is_single && !trace_.metrics().empty())
+    observed_.resize(processes,
+                     {observe::RecordedTimes(tick_ps_), observe::Metrics(trace_.metrics().size())});
+  add_skipped();
+}
+
+/// Messages that were under way when recording began: those that were sent before are there, those that had
+/// been received are swallowed.
+template <class Clock>
+void Engine<Clock>::add_skipped() {
+  for (const trace::Skipped& s : trace_.skipped()) {
+    if (partition_.owner(s.destination) != rank_) continue;
+    const std::uint32_t channel = channel_from({s.source, s.destination, s.communicator, s.tag});
+    for (std::int64_t i = 0; i < s.messages; i++) channels_.push_arrival(channel, {Time{}, Kind::eager});
+    for (std::int64_t i = s.messages; i < 0; i++) channels_.push_receive(channel, {0, no_slot});
+  }
+}
+
+// --- the schedule -----------------------------------------------------------------------------------------
+//
+// Three tasks, in this order:
+//   replay    run what is ready, until nothing is; records for other ranks leave in full batches meanwhile
+//   flush     send what is left: other ranks may wait for it
+//   take      deliver what has come; if that makes nothing ready, hand on the token and wait
+// A rank that failed replays nothing more, but takes messages and passes the token, so that all ranks end.
+
+template <class Clock>
+Outcome Engine<Clock>::run() {
+  const auto replay = [this] {
+    try {
+      replay_ready();
+    } catch (const NeedsSingleMachines& e) {
+      needs_single_machines_ = true;
+      failure_ = e.what();
+      ready_.clear();
+    } catch (const std::exception& e) {
+      failure_ = e.what();
+      ready_.clear();
+    }
+  };
+  Ring::Verdict verdict = Ring::Verdict::going;
+  while (verdict == Ring::Verdict::going) {
+    replay();
+    exchange_.flush();
+    if (take_batches() && !ready_.empty()) continue;
+    verdict = ring_.pass(exchange_.balance(), !failure_.empty());
+    if (verdict == Ring::Verdict::going) await_message();
+  }
+  Outcome result = outcome();
+  result.failed = verdict == Ring::Verdict::failed;
+  return result;
+}
+
+template <class Clock>
+void Engine<Clock>::replay_ready() {
+  for (int turn = 1; !ready_.empty(); turn++) {
+    VirtualProcessor& v = processor(ready_.front());
+    ready_.pop_front();
+    if (ready_.size() > far_ahead) {
+      prefetch(processor(ready_[far_ahead]));
+      prefetch_work(processor(ready_[near_ahead]));
+    }
+    v.queued = false;
+    if (!v.order.empty()) run_strands(v);
+    run(v);
+    if (ranks_ > 1 && turn % turns_between_polls == 0) take_batches();
+  }
+}
+
+template <class Clock>
+bool Engine<Clock>::take_batches() {
+  bool any = false;
+  while (exchange_.receive()) {
+    any = true;
+    ring_.received();
+    if (!failure_.empty()) continue;
+    exchange_.unpack(
+        [this](const typename Exchange<Clock>::Announcement& a) {
+          auto& known = announced_[static_cast<std::size_t>(a.rank)];
+          known.resize(std::max<std::size_t>(known.size(), a.number + 1));
+          known[a.number] = channel_from(a.envelope);
+        },
+        [this](int rank, std::uint32_t number, const Arrival& a) {
+          deliver_batched(announced_[static_cast<std::size_t>(rank)][number], a);
+        });
+  }
+  return any;
+}
+
+template <class Clock>
+void Engine<Clock>::await_message() {
+  MPI_Request requests[2] = {exchange_.next_batch(), ring_.next_token()};
+  int which = 0, done = 0;
+  // Only asks: the requests stay with their owners. Each call yields where ranks outnumber processors.
+  while (!done)
+    for (which = 0; which < 2 && !done; which++)
+      MPI_Request_get_status(requests[which], &done, MPI_STATUS_IGNORE);
+}
+
+// --- channels ---------------------------------------------------------------------------------------------
+
+template <class Clock>
+std::uint32_t Engine<Clock>::channel_from(const Envelope& e) {
+  const std::uint32_t channel = channels_.open(e);
+  channels_.set_processor(channel, static_cast<std::uint32_t>(e.destination - partition_.first(rank_)));
+  return channel;
+}
+
+template <class Clock>
+std::uint32_t Engine<Clock>::channel_to(const Envelope& e) {
+  const int owner = partition_.owner(e.destination);
+  return owner == rank_ ? channel_from(e) : exchange_.open(owner, e) | is_remote;
+}
+
+template <class Clock>
+void Engine<Clock>::make_ready(VirtualProcessor& v) {
+  if (v.queued) return;
+  v.queued = true;
+  ready_.push_back(v.number);
+}
+
+// --- reading ahead ----------------------------------------------------------------------------------------
+
+template <class Clock>
+void Engine<Clock>::next_segment(VirtualProcessor& v) {
+  v.segment = trace_.segment(v.next_segment);
+  v.next_row = v.segment.first_call;
+  v.program = compiler_.compile(v.process, trace_.table(v.segment), v.overhead_ps);
+  costs_.extend(compiler_.costs().uses());
+  if (v.program.slots > v.slots.size()) v.slots.resize(v.program.slots);
+  slots_[v.number] = v.slots.data();
+  if constexpr (is_single) {
+    if (!v.program.thread.empty() && !v.threads) part_into_threads(v);
+    if (!observed_.empty()) add_predicates(v);
+  } else if (!v.program.thread.empty()) {
+    throw NeedsSingleMachines();
+  }
+  v.next_segment++;
+}
+
+/// Hands the finished window on and reads the next; false at the end of the trace.
+template <class Clock>
+bool Engine<Clock>::refill(VirtualProcessor& v) {
+  Window& w = v.window;
+  if (rewritten_ && w.rows > 0) rewritten_->calls(w.first_row, w.computations(), w.durations());
+  done_calls_ += w.rows;
+  if (latest(v.main.now) > time_limit)
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .problem = "the simulated time leaves its range of 53 days"});
+  if (progress_)
+    progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)),
+              latest(v.main.now));
+
+  while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment)
+    next_segment(v);
+  const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
+  // Windows end where the chunks of the file do, so that none is decompressed twice.
+  w.rows = static_cast<std::uint32_t>(std::min(left, windows_.rows() - v.next_row % windows_.rows()));
+  w.first_row = v.next_row;
+  v.row = 0;
+  if (w.rows == 0) {
+    v.finished = true;
+    end(v);
+    return false;
+  }
+  trace_.calls(v.segment, v.next_row, w.signatures(), w.computations());
+  w.has_durations = false;
+  if (reads_durations_) read_durations(v);
+  check(v, w.computation, w.rows);
+  if (reads_durations_) v.account.recorded += recorded_time(w);
+  v.next_row += w.rows;
+  v.account.calls += w.rows;
+  if constexpr (is_single)
+    if (!observed_.empty()) read_recorded_times(v);
+  return true;
+}
+
+template <class Clock>
+void Engine<Clock>::read_durations(VirtualProcessor& v) const {
+  Window& w = v.window;
+  trace_.durations(w.first_row, w.durations());
+  check(v, w.duration, w.rows);
+  w.has_durations = true;
+}
+
+/// What the call took when it was recorded. Most replays need that of few calls.
+template <class Clock>
+std::int64_t Engine<Clock>::recorded_ticks(VirtualProcessor& v, std::uint32_t row) const {
+  if (!v.window.has_durations) read_durations(v);
+  return v.window.duration[row];
+}
+
+/// The same of a call whose neighbours are not like it.
+template <class Clock>
+std::int64_t Engine<Clock>::recorded_ticks_alone(const VirtualProcessor& v, std::uint32_t row) const {
+  if (v.window.has_durations) return v.window.duration[row];
+  trace_.durations(v.window.first_row + row, {v.window.duration + row, 1});
+  check(v, v.window.duration + row, 1);
+  return v.window.duration[row];
+}
+
+template <class Clock>
+void Engine<Clock>::end(VirtualProcessor& v) const {
+  AccountOf<Clock>& a = v.account;
+  a.end = v.main.now;
+  a.waiting = v.main.waiting;
+  a.elapsed = v.main.now - Time{};
+  if (!reads_durations_ && v.finished) a.recorded += Duration{recorded_[v.number] * tick_ps_};
+  if constexpr (is_single) {
+    if (as_recorded_) {
+      a.elapsed += a.recorded - start_of_shifts.time_since_epoch();
+      a.end = TimePoint{a.elapsed};
+      a.waiting = Duration{};  // what of a call was waiting is not known
+    }
+    if (!v.threads) return;
+    a.waiting = a.elapsed = Duration{};
+    for (const Thread& t : v.threads->all) {
+      a.end = std::max(a.end, t.now);
+      a.waiting += t.waiting;
+      a.elapsed += t.now - t.began;
+    }
+  }
+}
+
+/// The process ends here: what is left of its records was not replayed.
+template <class Clock>
+void Engine<Clock>::cut(VirtualProcessor& v) {
+  Window& w = v.window;
+  const std::uint32_t done =
+      v.threads && !v.threads->inside.empty() ? v.threads->all[v.threads->inside.front()].row : v.row;
+  const bool has_begun = done < w.rows && (v.threads || v.step != between_calls);
+  if (reads_durations_)
+    for (std::uint32_t i = done; i < w.rows; i++)
+      v.account.recorded -=
+          Duration{((has_begun && i == done ? 0 : w.computation[i]) + w.duration[i]) * tick_ps_};
+  else if (failure_.empty())
+    v.account.recorded += recorded_up_to(v, done) + Duration{has_begun ? w.computation[done] * tick_ps_ : 0};
+  v.account.calls -= w.rows - done;
+  if (!observed_.empty()) observed(v).recorded.cut(done);
+  if (rewritten_ && done > 0)
+    rewritten_->calls(w.first_row, w.computations().first(done), w.durations().first(done));
+  end(v);
+}
+
+/// All times at once first: which of them is bad is looked for only if one is.
+template <class Clock>
+void Engine<Clock>::check(const VirtualProcessor& v, const std::int64_t* ticks, std::size_t rows) const {
+  const std::int64_t most = (std::int64_t{1} << 60) / tick_ps_;
+  std::int64_t bad = 0;  // the sign of `bad` is set where a time is negative or too large
+  for (std::size_t i = 0; i < rows; i++) bad |= ticks[i] | (most - ticks[i]);
+  if (bad < 0) [[unlikely]]
+    refuse_times(v, ticks, most);
+}
+
+/// The recorded time of all calls before this one of the window.
+template <class Clock>
+Duration Engine<Clock>::recorded_up_to(const VirtualProcessor& v, std::uint32_t row) const {
+  std::array<std::int64_t, 4096> ticks{};
+  std::int64_t sum = 0;
+  const std::uint64_t end = v.window.first_row + row;
+  for (std::uint64_t at = v.first_call; at < end; at += ticks.size()) {
+    const std::span<std::int64_t> part(ticks.data(), std::min<std::uint64_t>(ticks.size(), end - at));
+    trace_.computations(at, part);
+    sum = std::accumulate(part.begin(), part.end(), sum);
+    trace_.durations(at, part);
+    sum = std::accumulate(part.begin(), part.end(), sum);
+  }
+  return Duration{sum * tick_ps_};
+}
+
+template <class Clock>
+Duration Engine<Clock>::recorded_time(const Window& w) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < w.rows; i++)
+    sum += static_cast<std::uint64_t>(w.computation[i] + w.duration[i]);
+  return Duration{static_cast<std::int64_t>(sum) * tick_ps_};
+}
+
+template <class Clock>
+void Engine<Clock>::refuse_times(const VirtualProcessor& v, const std::int64_t* ticks,
+                                 std::int64_t most) const {
+  const Window& w = v.window;
+  const bool are_durations = ticks >= w.duration && ticks < w.duration + w.rows;
+  std::size_t i = static_cast<std::size_t>(ticks - (are_durations ? w.duration : w.computation));
+  while (ticks[0] >= 0 && ticks[0] <= most) ticks++, i++;
+  throw Error({.file = trace_.path(),
+               .process = v.process,
+               .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
+               .operation = std::string(info(v.program.ops[w.signature[i]]).name),
+               .expected = "times from 0 to 13 days",
+               .found = fmt::format("a {} of {} ticks", are_durations ? "duration" : "computation", *ticks)});
+}
+
+}  // namespace simreplay::engine

@@ -1,0 +1,16 @@
+// The engine for one machine.
+
+#include "replay/engine/channels.tpp"
+#include "replay/engine/engine.tpp"
+#include "replay/engine/exchange.tpp"
+#include "replay/engine/interpreter.tpp"
+#include "replay/engine/marks.tpp"
+#include "replay/engine/outcome.tpp"
+#include "replay/engine/strands.tpp"
+#include "replay/engine/threads.tpp"
+
+namespace simreplay::engine {
+
+template class Engine<OneMachine>;
+
+}  // namespace simreplay::engine
