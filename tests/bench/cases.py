@@ -2,7 +2,7 @@
 
 import math
 
-from measure import Failure, Row, ratio
+from measure import Failure, Row, plausible, ratio
 
 MIB = 2**20
 HALO_CALLS = 13  # of a process in a step: 6 Irecv, 6 Isend, Waitall
@@ -15,7 +15,7 @@ def halo_calls(processes, steps):
 
 
 def rates(runs, things):
-    return [things / run.seconds for run in runs]
+    return plausible([things / run.seconds for run in runs], f"{things:,.0f} calls or messages")
 
 
 def ceiling(bench):

@@ -51,13 +51,10 @@ def number(value):
     return f"{value:.3g}"
 
 
-def table(rows):
-    lines = []
-    for row in rows:
-        spread = f"({number(min(row.values))} to {number(max(row.values))})" if len(row.values) > 1 else ""
-        against = f"{row.ratio:.3g} of {row.against}" if row.ratio is not None else ""
-        lines.append(f"  {row.what:<50} {number(row.median()):>9} {row.unit:<15} {spread:<24} {against}".rstrip())
-    return "\n".join(lines)
+def line(row):
+    spread = f"({number(min(row.values))} to {number(max(row.values))})" if len(row.values) > 1 else ""
+    against = f"{row.ratio:.3g} x {row.against}" if row.ratio is not None else ""
+    return f"  {row.what:<52} {number(row.median()):>9} {row.unit:<12} {spread:<22} {against}".rstrip()
 
 
 def processor():
@@ -68,14 +65,20 @@ def processor():
         return platform.processor()
 
 
-def measure(bench, names):
-    results = {}
+def measure(bench, names, results):
     for name in names:
         print(f"{name}: {CASES[name].__doc__}", flush=True)
-        results[name] = CASES[name](bench)
-        if results[name]:
-            print(table(results[name]) + "\n", flush=True)
-    return results
+        results[name] = []
+        for row in CASES[name](bench):
+            print(line(row), flush=True)
+            results[name].append(row)
+        print(flush=True)
+
+
+def write_json(path, results, given, rounds):
+    written = {name: [row.as_json() for row in rows] for name, rows in results.items()}
+    about = {"processor": processor(), "processors": os.cpu_count(), "rounds": rounds, "quick": given.quick}
+    path.write_text(json.dumps(about | {"cases": written}, indent=1) + "\n")
 
 
 def main():
@@ -86,19 +89,17 @@ def main():
         return 0
     programs = pathlib.Path(os.environ.get("SIMREPLAY_BIN", given.build / "bin")).resolve()
     rounds = given.rounds or (1 if given.quick else 5)
-    folder = given.folder or programs.parent
-    with tempfile.TemporaryDirectory(prefix="bench-", dir=folder) as scratch:
+    results, status = {}, 0
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=given.folder or programs.parent) as scratch:
         try:
             bench = Bench(programs, pathlib.Path(scratch), rounds, given.quick)
-            results = measure(bench, given.case or CASES)
+            measure(bench, given.case or CASES, results)
         except (Failure, OSError, subprocess.TimeoutExpired) as failure:
             print(f"run.py: {failure}", file=sys.stderr)
-            return 1
-    if given.json:
-        written = {name: [row.as_json() for row in rows] for name, rows in results.items()}
-        about = {"processor": processor(), "processors": os.cpu_count(), "rounds": rounds, "quick": given.quick}
-        given.json.write_text(json.dumps(about | {"cases": written}, indent=1) + "\n")
-    return 0
+            status = 1
+    if given.json:  # also what was measured before a failure
+        write_json(given.json, results, given, rounds)
+    return status
 
 
 if __name__ == "__main__":

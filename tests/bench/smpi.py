@@ -8,7 +8,7 @@ far: it would be over before it could be measured.
 import math
 import shutil
 
-from measure import Failure, Row, ratio
+from measure import Failure, Row, plausible, ratio
 
 BYTES, BLOCK, COMPUTE_NS, IMBALANCE, SEED = 8192, 1024, 100_000, 0.05, 1
 BYTE = 6  # number of the datatype in time-independent traces
@@ -125,20 +125,18 @@ def between(short, long, things, what):
         if more <= 0:
             raise Failure(f"{what}: {b.ranks_cpu:.3f} s for the long trace, {a.ranks_cpu:.3f} s for the short one")
         values.append(things / more)
-    return values
+    return plausible(values, what)
 
 
 def smpi(bench):
     """messages by second of processor time, against SimGrid's replay"""
     if not shutil.which("smpirun"):
-        print("smpi: left out, there is no smpirun (Debian: libsimgrid-dev, simgrid)")
-        return []
-    other, rows = Smpi(bench), []
+        print("  left out: there is no smpirun (Debian: libsimgrid-dev)")
+        return
     for case in bench.size(FULL, QUICK):
-        rows += compare(bench, other, *case)
-        shutil.rmtree(other.folder)
         other = Smpi(bench)
-    return rows
+        yield from compare(bench, other, *case)
+        shutil.rmtree(other.folder)
 
 
 def compare(bench, other, pattern, grid, their_steps, our_steps):
@@ -161,4 +159,5 @@ def compare(bench, other, pattern, grid, their_steps, our_steps):
     whole = ratio([run.cpu for run in their_long], [run.cpu for run in our_same])
     return [Row(f"{name}, SMPI", "messages/s", slow),
             Row(f"{name}, simreplay", "messages/s", fast, ratio(fast, slow), "SMPI"),
-            Row(f"{name}, whole command, {their_steps[1]} steps", "s", [run.cpu for run in our_same], whole, "SMPI")]
+            Row(f"{name}, command of {their_steps[1]} steps", "s", [run.cpu for run in our_same], whole,
+                "the speed of SMPI")]
