@@ -68,10 +68,10 @@ def ratio(values, others):
     return statistics.median(a / b for a, b in zip(values, others))
 
 
-def plausible(rates, what):
+def plausible(rates, what, least=LEAST_RATE):
     """`rates`, unless something else than a replay was measured."""
     for rate in rates:
-        if not LEAST_RATE <= rate <= GREATEST_RATE:
+        if not least <= rate <= GREATEST_RATE:
             raise Failure(f"{what}: {rate:,.0f} a second are absurd")
     return rates
 
@@ -108,7 +108,7 @@ class Bench:
 
     def trace(self, pattern, processes, steps, **options):
         words = [word for key, value in options.items() for word in (f"--{key}", value)]
-        path = self.folder / ("-".join(map(str, [pattern, processes, steps])) + ".h5")
+        path = self.folder / ("-".join(map(str, [pattern, processes, steps, *options.values()])) + ".h5")
         if not path.exists():
             command = [self.bin / "simtrace", "generate", pattern, "--processes", processes, "--steps", steps,
                        "-o", path, *words]

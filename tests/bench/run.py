@@ -1,6 +1,6 @@
 """All benchmarks of whole runs: makes traces, runs every case in turn, prints a table (docs/benchmarks.md).
 
-  tests/bench/run.py                       everything, about a quarter of an hour
+  tests/bench/run.py                       everything, about half an hour
   tests/bench/run.py ceiling smpi          some cases
   tests/bench/run.py --quick               everything small, as ctest does
   tests/bench/run.py --list
