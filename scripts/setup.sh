@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Installs what simreplay needs and this computer lacks (Debian, Ubuntu). Elsewhere it only looks.
 #
-#   scripts/setup.sh [lammps] [test]
+#   scripts/setup.sh [lammps] [test] [bench]
 #
 #   lammps   also LAMMPS, an MPI program worth recording (scripts/demo.sh lammps)
 #   test     also what the system tests record: LAMMPS, HPC Challenge, programs in Fortran, in Python and of MPICH,
 #            which is not made the default MPI
+#   bench    also what the benchmarks need: Google Benchmark, and SimGrid to compare with
 set -euo pipefail
 
-usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
 have() { command -v "$1" >/dev/null 2>&1; }
 header() { # any of these headers can be included
   local name
@@ -59,6 +60,10 @@ for group in "$@"; do
       want python3-mpi4py python_module mpi4py
       want mpich have mpiexec.mpich
       want libmpich-dev have mpicc.mpich
+      ;;
+    bench)
+      want libbenchmark-dev header benchmark/benchmark.h
+      want libsimgrid-dev have smpirun
       ;;
     -h | --help) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;

@@ -59,7 +59,7 @@ std::string pattern_names() {
 
 std::string pattern_help() {
   std::string text = "patterns:\n";
-  for (const Pattern& p : patterns()) text += fmt::format("  {:<14} {}\n", p.name, p.help);
+  for (const Pattern& p : patterns()) text += fmt::format("  {:<16} {}\n", p.name, p.help);
   return text;
 }
 

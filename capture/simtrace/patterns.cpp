@@ -70,21 +70,63 @@ std::array<std::array<std::int32_t, 2>, 3> neighbours(const Job& job, std::int32
   return found;
 }
 
-void halo(const Job& job, Script& script) {
+/// The tag is the direction in which a message travels: it keeps apart the two messages between neighbours
+/// that meet on both sides, where a dimension has one or two processes.
+std::int32_t direction(std::size_t dimension, std::size_t up) {
+  return static_cast<std::int32_t>(2 * dimension + up);
+}
+
+void halo_step(const Job& job, Script& script) {
   const auto dimensions = static_cast<std::size_t>(job.pattern->dimensions);
   const auto around = neighbours(job, script.process());
-  // The tag is the direction in which a message travels: it keeps apart the two messages between
-  // neighbours that meet on both sides, where a dimension has one or two processes.
-  const auto tag = [](std::size_t dimension, std::size_t up) {
-    return static_cast<std::int32_t>(2 * dimension + up);
-  };
+  for (std::size_t d = 0; d < dimensions; d++)
+    for (const std::size_t up : {0U, 1U}) script.post_receive(around[d][1 - up], direction(d, up), job.bytes);
+  for (std::size_t d = 0; d < dimensions; d++)
+    for (const std::size_t up : {0U, 1U}) script.post_send(around[d][up], direction(d, up), job.bytes);
+  script.complete_all();
+}
+
+void halo(const Job& job, Script& script) {
   for (std::int64_t step = 0; step < job.steps; step++) {
     script.compute(step);
-    for (std::size_t d = 0; d < dimensions; d++)
-      for (const std::size_t up : {0U, 1U}) script.post_receive(around[d][1 - up], tag(d, up), job.bytes);
-    for (std::size_t d = 0; d < dimensions; d++)
-      for (const std::size_t up : {0U, 1U}) script.post_send(around[d][up], tag(d, up), job.bytes);
-    script.complete_all();
+    halo_step(job, script);
+  }
+}
+
+constexpr std::int64_t number_bytes = 8;
+
+void sum_of_number(Script& script) {
+  script.collective(Op::Allreduce, trace::world_id, trace::nobody, number_bytes);
+}
+
+/// As solvers do that watch a norm.
+void halo_allreduce(const Job& job, Script& script) {
+  for (std::int64_t step = 0; step < job.steps; step++) {
+    script.compute(step);
+    halo_step(job, script);
+    sum_of_number(script);
+  }
+}
+
+/// One message in each direction after another: what came in one may have to go on in the next.
+void swaps(const Job& job, Script& script) {
+  const auto around = neighbours(job, script.process());
+  for (std::size_t d = 0; d < around.size(); d++)
+    for (const std::size_t up : {0U, 1U}) {
+      script.post_receive(around[d][1 - up], direction(d, up), job.bytes);
+      script.send(around[d][up], direction(d, up), job.bytes);
+      script.complete(Op::Wait, 1);
+    }
+}
+
+/// As in LAMMPS: positions forth, forces back, and every tenth step a question to all, whether atoms have
+/// moved so far that neighbours must be found anew.
+void molecular_dynamics(const Job& job, Script& script) {
+  for (std::int64_t step = 0; step < job.steps; step++) {
+    swaps(job, script);
+    script.compute(step);
+    swaps(job, script);
+    if (step % 10 == 9) sum_of_number(script);
   }
 }
 
@@ -130,6 +172,10 @@ constexpr Pattern table[] = {
     {"ring", "MPI_Sendrecv to the right", 1, 0, ring, nullptr},
     {"halo2d", "non-blocking exchange with 4 neighbours in a periodic grid", 1, 2, halo, nullptr},
     {"halo3d", "non-blocking exchange with 6 neighbours in a periodic grid", 1, 3, halo, nullptr},
+    {"halo3d-allreduce", "the same, and MPI_Allreduce of 8 bytes in each step", 1, 3, halo_allreduce,
+     nullptr},
+    {"molecular", "as molecular dynamics: 12 messages in turn, and every tenth step MPI_Allreduce of 8 bytes",
+     1, 3, molecular_dynamics, nullptr},
     {"alltoall", "MPI_Alltoall", 1, 0, collective<Op::Alltoall>, nullptr},
     {"allreduce", "MPI_Allreduce", 1, 0, collective<Op::Allreduce>, nullptr},
     {"master-worker", "process 0 answers the others, receiving from MPI_ANY_SOURCE", 2, 0, master_worker,

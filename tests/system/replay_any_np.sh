@@ -25,6 +25,8 @@ pingpong 2 50
 ring 13 20
 halo2d 12 10
 halo3d 27 10
+halo3d-allreduce 12 10
+molecular 18 20
 alltoall 9 5
 allreduce 11 10
 master-worker 6 20

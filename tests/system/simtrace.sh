@@ -19,7 +19,7 @@ expect() {
 }
 
 # ---- the same bits for any number of ranks, at any time ----
-for pattern in pingpong ring halo2d halo3d alltoall allreduce master-worker random; do
+for pattern in pingpong ring halo2d halo3d halo3d-allreduce molecular alltoall allreduce master-worker random; do
   simtrace generate $pattern --processes 10 --steps 5 --seed 3 -o $pattern.h5
   expect 0 '^verified: 10 processes, [0-9,]+ calls, [0-9,]+ messages$' simtrace verify $pattern.h5
 done

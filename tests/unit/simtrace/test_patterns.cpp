@@ -41,13 +41,17 @@ TEST_CASE("patterns make as many calls, messages and bytes as their definitions 
       {"ring", [](int p, int s) { return p * (s + 2); }, [](int p, int s) { return p * s; }},
       {"halo2d", [](int p, int s) { return p * (9 * s + 2); }, [](int p, int s) { return 4 * p * s; }},
       {"halo3d", [](int p, int s) { return p * (13 * s + 2); }, [](int p, int s) { return 6 * p * s; }},
+      {"halo3d-allreduce", [](int p, int s) { return p * (14 * s + 2); },
+       [](int p, int s) { return 6 * p * s; }},
+      {"molecular", [](int p, int s) { return p * (36 * s + s / 10 + 2); },
+       [](int p, int s) { return 12 * p * s; }},
       {"alltoall", [](int p, int s) { return p * (s + 2); }, [](int, int) { return 0; }},
       {"allreduce", [](int p, int s) { return p * (s + 2); }, [](int, int) { return 0; }},
       {"master-worker", [](int p, int s) { return 4 * (p - 1) * s + 2 * p; },
        [](int p, int s) { return 2 * (p - 1) * s; }},
   }));
   for (const int processes : {1, 2, 3, 8, 12, 27})
-    for (const int steps : {1, 5}) {
+    for (const int steps : {1, 5, 11}) {
       if (processes < find_pattern(name)->least_processes) continue;
       CAPTURE(name, processes, steps);
       const Summed t = generated(test::job_of(name, processes, steps));
