@@ -116,7 +116,7 @@ struct MetricColumns {
 
 constexpr const char* items_name = "/items";
 constexpr const char* first_run_name = "/communicators/first_run";
-constexpr const char* wall_name = "/calls/wall";  // only of traces whose clock is not that of the wall
+constexpr const char* wall_name = "/calls/wall";  // only of recorded traces whose clock is not that of the wall
 constexpr const char* overhead_name = "/processes/overhead";  // recording_kinds rows for each process
 constexpr const char* recorded_name = "/processes/recorded";  // ticks; not in files of earlier versions
 constexpr const char* first_group_name = "/communicators/first_group";

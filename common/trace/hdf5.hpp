@@ -122,7 +122,7 @@ class Column {
   void write(std::uint64_t first, std::span<const T> values);
 
  private:
-  static constexpr std::uint64_t rows_ahead = 8192;
+  static constexpr std::uint64_t rows_ahead = 8192, rows_skipped = 256;
   void read_now(std::uint64_t first, std::span<T> values) const;
 
   bool growing_ = false;
@@ -130,7 +130,7 @@ class Column {
   std::string name_;
   Id id_;
   PlainRows plain_;
-  // A read that goes on where the last one ended brings in more rows than asked for: processes with few
+  // A read that goes on where the last one ended, or little after, brings in more rows than asked for: processes with few
   // calls are read a few rows at a time, and a read costs far more than a copy.
   mutable std::uint64_t next_ = 0, first_ahead_ = 0;
   mutable std::vector<T> ahead_;
@@ -156,7 +156,7 @@ Column<T>::Column(const File& file, const std::string& name)
 template <class T>
 void Column<T>::read(std::uint64_t first, std::span<T> values) const {
   if (values.empty()) return;
-  const bool goes_on = first == next_;
+  const bool goes_on = first >= next_ && first - next_ <= rows_skipped;
   next_ = first + values.size();
   const auto is_ahead = [&] {
     return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size();

@@ -210,9 +210,9 @@ Writer::Writer(std::string path, Facts facts, std::optional<Placement> placement
       temporary_(temporary_name(path_)),
       facts_(std::move(facts)),
       placement_(std::move(placement)) {
-  columns_ =
-      std::make_unique<Columns>(hdf5::File::create(temporary_, comm_of(placement_)), layout_of(placement_),
-                                placement_ ? placement_->total : Extent{}, facts_.clock != "wall");
+  columns_ = std::make_unique<Columns>(hdf5::File::create(temporary_, comm_of(placement_)),
+                                       layout_of(placement_), placement_ ? placement_->total : Extent{},
+                                       facts_.clock != "wall" && facts_.clock != "none");
 }
 
 Writer::~Writer() {

@@ -211,6 +211,8 @@ class Engine final : private Directory {
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
+  bool comes_first_ = false;  // who is made ready now
+  int turns_between_looks_ = 16;
   std::string failure_;
   bool needs_single_machines_ = false;
   std::uint64_t own_calls_ = 0, done_calls_ = 0;

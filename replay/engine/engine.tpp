@@ -17,7 +17,9 @@ namespace simreplay::engine {
 
 constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
 constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
-constexpr int turns_between_polls = 16;
+// Looking for messages costs a system call where ranks outnumber processors. The more often there is none, the
+// longer until the next look.
+constexpr int fewest_turns = 16, most_turns = 256;
 constexpr std::size_t near_ahead = 1, far_ahead = 3;  // in the list of those that are ready
 
 template <class Clock>
@@ -139,6 +141,7 @@ Outcome Engine<Clock>::run() {
     replay();
     exchange_.flush();
     if (take_batches() && !ready_.empty()) continue;
+    if (exchange_.comes_soon()) continue;
     verdict = ring_.pass(exchange_.balance(), !failure_.empty());
     if (verdict == Ring::Verdict::going) await_message();
   }
@@ -149,7 +152,7 @@ Outcome Engine<Clock>::run() {
 
 template <class Clock>
 void Engine<Clock>::replay_ready() {
-  for (int turn = 1; !ready_.empty(); turn++) {
+  for (int turns = 0; !ready_.empty();) {
     VirtualProcessor& v = processor(ready_.front());
     ready_.pop_front();
     if (ready_.size() > far_ahead) {
@@ -159,13 +162,17 @@ void Engine<Clock>::replay_ready() {
     v.queued = false;
     if (!v.order.empty()) run_strands(v);
     run(v);
-    if (ranks_ > 1 && turn % turns_between_polls == 0) take_batches();
+    if (ranks_ == 1 || ++turns < turns_between_looks_) continue;
+    turns = 0;
+    exchange_.flush();
+    turns_between_looks_ = take_batches() ? fewest_turns : std::min(2 * turns_between_looks_, most_turns);
   }
 }
 
 template <class Clock>
 bool Engine<Clock>::take_batches() {
   bool any = false;
+  comes_first_ = true;
   while (exchange_.receive()) {
     any = true;
     ring_.received();
@@ -180,6 +187,7 @@ bool Engine<Clock>::take_batches() {
           deliver_batched(announced_[static_cast<std::size_t>(rank)][number], a);
         });
   }
+  comes_first_ = false;
   return any;
 }
 
@@ -212,7 +220,11 @@ template <class Clock>
 void Engine<Clock>::make_ready(VirtualProcessor& v) {
   if (v.queued) return;
   v.queued = true;
-  ready_.push_back(v.number);
+  // What other ranks wait for is at the rim between them: the sooner it leaves, the less they wait.
+  if (comes_first_)
+    ready_.push_front(v.number);
+  else
+    ready_.push_back(v.number);
 }
 
 // --- reading ahead ----------------------------------------------------------------------------------------

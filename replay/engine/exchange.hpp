@@ -34,6 +34,8 @@ class Exchange {
 
   /// Takes one batch that has come, if any; unpack() then tells what it holds.
   bool receive();
+  /// Waits for some microseconds; true if there is a batch.
+  bool comes_soon() const;
   struct Announcement {
     int rank;
     std::uint32_t number;

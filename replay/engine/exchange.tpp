@@ -102,6 +102,15 @@ void Exchange<Clock>::reclaim() {
 }
 
 template <class Clock>
+bool Exchange<Clock>::comes_soon() const {
+  constexpr int looks = 64;
+  int done = 0;
+  if (next_batch() == MPI_REQUEST_NULL) return false;
+  for (int i = 0; i < looks && !done; i++) MPI_Request_get_status(next_batch(), &done, MPI_STATUS_IGNORE);
+  return done != 0;
+}
+
+template <class Clock>
 bool Exchange<Clock>::receive() {
   Incoming& in = incoming_[head_];
   if (in.request == MPI_REQUEST_NULL) return false;

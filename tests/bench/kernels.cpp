@@ -14,6 +14,7 @@
 #include "common/trace/reader.hpp"
 #include "common/units.hpp"
 #include "replay/engine/channels.hpp"
+#include "replay/engine/channels.tpp"
 #include "replay/engine/compiler.hpp"
 #include "replay/engine/placement.hpp"
 #include "replay/network/cost_model.hpp"
@@ -24,6 +25,8 @@ namespace {
 
 using namespace simreplay;
 using benchmark::State;
+using Channels = engine::Channels<engine::OneMachine>;
+using Arrival = engine::Arrival<engine::OneMachine>;
 
 /// So many things were done in each iteration.
 void count(State& state, std::size_t each) {
@@ -50,7 +53,7 @@ void ratio_times(State& state) {
 BENCHMARK(ratio_times);
 
 /// As many channels as so many processes of a halo exchange in three dimensions have.
-std::uint32_t open_channels(engine::Channels& channels, std::int64_t processes) {
+std::uint32_t open_channels(Channels& channels, std::int64_t processes) {
   for (std::int32_t p = 0; p < processes; p++)
     for (std::int32_t face = 0; face < 6; face++) channels.open({(p + 1) % 1024, p, 0, face});
   return static_cast<std::uint32_t>(6 * processes);
@@ -58,14 +61,15 @@ std::uint32_t open_channels(engine::Channels& channels, std::int64_t processes) 
 
 /// A message comes and is received, on one channel after another; `depth` messages wait on each.
 void channel_messages(State& state) {
-  engine::Channels channels;
+  Channels channels;
   const std::uint32_t n = open_channels(channels, state.range(0));
   for (std::int64_t i = 1; i < state.range(1); i++)
     for (std::uint32_t c = 0; c < n; c++) channels.push_arrival(c, {TimePoint{}, engine::Kind::eager});
   for (auto _ : state)
     for (std::uint32_t c = 0; c < n; c++) {
       channels.push_arrival(c, {TimePoint{Duration{c}}, engine::Kind::eager});
-      benchmark::DoNotOptimize(channels.pop_arrival(c));
+      Arrival arrival;
+      benchmark::DoNotOptimize(channels.take_arrival(c, arrival));
     }
   count(state, n);
 }
@@ -73,12 +77,13 @@ BENCHMARK(channel_messages)->ArgNames({"processes", "depth"})->ArgsProduct({{64,
 
 /// A receive waits, and its message comes.
 void channel_receives(State& state) {
-  engine::Channels channels;
+  Channels channels;
   const std::uint32_t n = open_channels(channels, state.range(0));
   for (auto _ : state)
     for (std::uint32_t c = 0; c < n; c++) {
       channels.push_receive(c, {c, 0});
-      benchmark::DoNotOptimize(channels.pop_receive(c));
+      engine::PendingReceive receive;
+      benchmark::DoNotOptimize(channels.take_receive(c, receive));
     }
   count(state, n);
 }
@@ -98,7 +103,7 @@ Machine a_machine() {
 
 /// Finding the class of cost of a message by its size, as the compiler does.
 void cost_lookup(State& state) {
-  network::CostTable costs(a_machine());
+  network::CostClasses costs;
   const auto all = sizes(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state)
     for (const std::int64_t n : all) benchmark::DoNotOptimize(costs.send(n, false, network::Protocol::eager));
@@ -127,12 +132,12 @@ void read_calls(State& state) {
   const Trace trace(16, 8'000);
   const auto rows = static_cast<std::size_t>(state.range(0));
   std::vector<std::uint16_t> signature(rows);
-  std::vector<std::int64_t> computation(rows), duration(rows);
+  std::vector<std::int64_t> computation(rows);
   const trace::Segment segment = trace->segment(0);
   const std::uint64_t last = segment.calls - rows;
   std::uint64_t row = 0;
   for (auto _ : state) {
-    trace->calls(segment, segment.first_call + row, signature, computation, duration);
+    trace->calls(segment, segment.first_call + row, signature, computation);
     row = row + rows > last ? 0 : row + rows;
   }
   count(state, rows);
@@ -160,7 +165,7 @@ void compile_signatures(State& state) {
   for (const auto& table : tables) signatures += table.size();
   for (auto _ : state)
     for (std::int32_t p = 0; p < processes; p++)
-      benchmark::DoNotOptimize(compiler.compile(p, tables[static_cast<std::size_t>(p)]));
+      benchmark::DoNotOptimize(compiler.compile(p, tables[static_cast<std::size_t>(p)], {}));
   count(state, signatures);
 }
 BENCHMARK(compile_signatures);
