@@ -3,6 +3,9 @@
 #include <H5FDmpio.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -148,6 +151,42 @@ PlainRows File::find_plain(hid_t dataset, hid_t type) const {
                         H5Pget_external_count(properties.get()) == 0 && H5Tequal(stored.get(), type) > 0;
   const haddr_t offset = is_plain ? H5Dget_offset(dataset) : HADDR_UNDEF;
   return offset == HADDR_UNDEF ? PlainRows{} : PlainRows{descriptor_.get(), offset};
+}
+
+const std::byte* File::map() const {
+  if (!mapping_.data() && descriptor_.get() >= 0) mapping_ = Mapping(descriptor_.get());
+  return mapping_.data();
+}
+
+namespace {
+
+/// Magic numbers of file systems that keep pages in this computer's memory (statfs(2)).
+bool is_local(int descriptor) {
+  struct statfs s {};
+  if (fstatfs(descriptor, &s) != 0) return false;
+  constexpr unsigned long local[] = {0xef53,       // ext2, 3, 4
+                                     0x58465342,   // xfs
+                                     0x9123683e,   // btrfs
+                                     0x01021994,   // tmpfs
+                                     0x2fc12fc1,   // zfs
+                                     0x794c7630};  // overlayfs
+  return std::ranges::find(local, static_cast<unsigned long>(s.f_type)) != std::end(local);
+}
+
+}  // namespace
+
+Mapping::Mapping(int descriptor) {
+  struct stat s {};
+  if (!is_local(descriptor) || fstat(descriptor, &s) != 0 || s.st_size <= 0) return;
+  const auto bytes = static_cast<std::size_t>(s.st_size);
+  void* const p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  if (p == MAP_FAILED) return;
+  data_ = static_cast<const std::byte*>(p);
+  bytes_ = bytes;
+}
+
+Mapping::~Mapping() {
+  if (data_) munmap(const_cast<std::byte*>(data_), bytes_);
 }
 
 void File::flush() { check(H5Fflush(id_.get(), H5F_SCOPE_GLOBAL), path_, "cannot write"); }

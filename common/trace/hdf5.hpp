@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/handles.hpp"
@@ -67,6 +69,25 @@ struct PlainRows {
   explicit operator bool() const { return descriptor >= 0; }
 };
 
+/// A file in memory.
+class Mapping {
+ public:
+  Mapping() = default;
+  explicit Mapping(int descriptor);
+  Mapping(Mapping&& other) noexcept { *this = std::move(other); }
+  Mapping& operator=(Mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Mapping();
+  const std::byte* data() const { return data_; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
 /// How the rows of a dataset lie in the file.
 struct Layout {
   enum class Kind { fixed, growing } kind = Kind::fixed;
@@ -87,6 +108,9 @@ class File {
   Id open_dataset(const std::string& name) const;
   /// Where a dataset lies, if it does so plainly. Valid as long as the file is open.
   PlainRows find_plain(hid_t dataset, hid_t type) const;
+  /// The file in memory, as far as its pages are asked for; null where the file system is a network's, on
+  /// which that is slow. Valid as long as the file is open, and not cut.
+  const std::byte* map() const;
   void flush();
 
   void write_attribute(const std::string& name, const std::string& value);
@@ -97,6 +121,7 @@ class File {
  private:
   Id id_;
   Descriptor descriptor_;  // of a file that is read
+  mutable Mapping mapping_;
   std::string path_;
 };
 
@@ -120,20 +145,33 @@ class Column {
     return values;
   }
   void write(std::uint64_t first, std::span<const T> values);
+  /// All rows in memory, or null where they do not lie plainly in a file that can be mapped.
+  const T* map(const File& file) const {
+    const std::byte* const from = plain_ ? file.map() : nullptr;
+    return from && plain_.offset % alignof(T) == 0 ? reinterpret_cast<const T*>(from + plain_.offset)
+                                                   : nullptr;
+  }
 
  private:
-  static constexpr std::uint64_t rows_ahead = 8192, rows_skipped = 256;
   void read_now(std::uint64_t first, std::span<T> values) const;
+  const T* find_in_block(std::uint64_t first, std::size_t rows) const;
 
   bool growing_ = false;
   std::uint64_t rows_ = 0;
   std::string name_;
   Id id_;
   PlainRows plain_;
-  // A read that goes on where the last one ended, or little after, brings in more rows than asked for: processes with few
-  // calls are read a few rows at a time, and a read costs far more than a copy.
-  mutable std::uint64_t next_ = 0, first_ahead_ = 0;
-  mutable std::vector<T> ahead_;
+  // Small reads near each other are served from blocks of rows that are kept: processes with few calls are
+  // read a few rows at a time, and a read costs far more than a copy. A block is read when it is asked for
+  // twice in a row.
+  struct Block {
+    std::uint64_t number = ~std::uint64_t{0};
+    std::vector<T> rows;
+  };
+  static constexpr std::size_t blocks = 4;
+  std::uint64_t block_rows() const { return plain_ ? 2048 : 8192; }
+  mutable std::array<Block, blocks> blocks_;
+  mutable std::uint64_t last_block_ = ~std::uint64_t{0};
 };
 
 // The untyped work behind Column.
@@ -156,23 +194,26 @@ Column<T>::Column(const File& file, const std::string& name)
 template <class T>
 void Column<T>::read(std::uint64_t first, std::span<T> values) const {
   if (values.empty()) return;
-  const bool goes_on = first >= next_ && first - next_ <= rows_skipped;
-  next_ = first + values.size();
-  const auto is_ahead = [&] {
-    return first >= first_ahead_ && next_ > first && next_ <= first_ahead_ + ahead_.size();
-  };
-  if (!is_ahead() && goes_on && values.size() < (plain_ ? rows_ahead / 4 : rows_ahead) && next_ > first &&
-      next_ <= rows_) {
-    std::vector<T> rows(std::min(rows_ahead, rows_ - first));
-    read_now(first, rows);
-    ahead_.swap(rows);
-    first_ahead_ = first;
-  }
-  if (is_ahead())
-    std::copy_n(ahead_.begin() + static_cast<std::ptrdiff_t>(first - first_ahead_), values.size(),
-                values.begin());
+  if (const T* rows = find_in_block(first, values.size()))
+    std::copy_n(rows, values.size(), values.begin());
   else
     read_now(first, values);
+}
+
+/// These rows in memory, or null where they are better read by themselves.
+template <class T>
+const T* Column<T>::find_in_block(std::uint64_t first, std::size_t rows) const {
+  const std::uint64_t size = block_rows(), number = first / size, offset = first % size;
+  if (rows > size / 2 || offset + rows > size || first > rows_ || rows > rows_ - first) return nullptr;
+  Block& block = blocks_[number % blocks];
+  if (block.number != number) {
+    if (std::exchange(last_block_, number) != number) return nullptr;
+    block.number = ~std::uint64_t{0};
+    block.rows.resize(std::min(size, rows_ - number * size));
+    read_now(number * size, block.rows);
+    block.number = number;
+  }
+  return block.rows.data() + offset;
 }
 
 template <class T>

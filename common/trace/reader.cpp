@@ -287,14 +287,24 @@ SignatureTable Reader::table(const Segment& s) const {
   return t;
 }
 
-void Reader::calls(const Segment& segment, std::uint64_t first, std::span<std::uint16_t> signature,
-                   std::span<std::int64_t> computation) const {
+void Reader::calls(std::int32_t process, std::uint64_t signatures, std::uint64_t first,
+                   std::span<std::uint16_t> signature, std::span<std::int64_t> computation) const {
   columns_->calls.signature.read(first, signature);
   columns_->calls.computation.read(first, computation);
+  check_signatures(process, signatures, signature);
+}
+
+void Reader::check_signatures(std::int32_t process, std::uint64_t signatures,
+                              std::span<const std::uint16_t> of_calls) const {
   std::uint16_t most = 0;
-  for (const std::uint16_t s : signature) most = std::max(most, s);
-  if (!signature.empty() && most >= segment.signatures)
-    corrupt(fmt::format("process {} has a call of unknown signature {}", segment.process, most));
+  for (const std::uint16_t s : of_calls) most = std::max(most, s);
+  if (!of_calls.empty() && most >= signatures)
+    corrupt(fmt::format("process {} has a call of unknown signature {}", process, most));
+}
+
+Reader::MappedCalls Reader::map_calls() const {
+  const CallColumns& c = columns_->calls;
+  return {c.signature.map(columns_->file), c.computation.map(columns_->file), c.duration.map(columns_->file)};
 }
 
 void Reader::computations(std::uint64_t first, std::span<std::int64_t> ticks) const {

@@ -38,12 +38,27 @@ class Reader {
   Segment segment(std::uint64_t row) const;
   SignatureTable table(const Segment& segment) const;
 
-  /// Rows of /calls from `first`; each span has the length wanted. Signatures are checked against `segment`,
-  /// times are not checked.
+  /// Rows of /calls from `first`; each span has the length wanted. Signatures are checked against the number
+  /// of those that the segment of the process has, times are not checked.
+  void calls(std::int32_t process, std::uint64_t signatures, std::uint64_t first,
+             std::span<std::uint16_t> signature, std::span<std::int64_t> computation) const;
   void calls(const Segment& segment, std::uint64_t first, std::span<std::uint16_t> signature,
-             std::span<std::int64_t> computation) const;
+             std::span<std::int64_t> computation) const {
+    calls(segment.process, segment.signatures, first, signature, computation);
+  }
   void computations(std::uint64_t first, std::span<std::int64_t> ticks) const;
   void durations(std::uint64_t first, std::span<std::int64_t> ticks) const;
+  /// All rows of /calls in memory, without copies; nothing is checked. Null where the file does not allow it.
+  struct MappedCalls {
+    const std::uint16_t* signature = nullptr;
+    const std::int64_t* computation = nullptr;
+    const std::int64_t* duration = nullptr;
+    explicit operator bool() const { return signature && computation && duration; }
+  };
+  MappedCalls map_calls() const;
+  /// Throws unless all of these are below `signatures`.
+  void check_signatures(std::int32_t process, std::uint64_t signatures,
+                        std::span<const std::uint16_t> of_calls) const;
   /// The sum of both over the calls of each of these processes. Empty: the file does not say.
   std::vector<std::int64_t> recorded_ticks(std::int32_t first, std::int32_t count) const;
 

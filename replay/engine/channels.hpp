@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "replay/engine/clock.hpp"
+#include "replay/engine/huge_pages.hpp"
 
 namespace simreplay::engine {
 
@@ -110,6 +111,12 @@ class Channels {
     drop_first(q, +1);
     return true;
   }
+  bool find_receive(std::uint32_t channel, PendingReceive& r) const {
+    const Queue& q = queues_[channel];
+    r = q.first.receive;
+    return q.balance < 0;
+  }
+  void prefetch(std::uint32_t channel) const { __builtin_prefetch(&queues_[channel], 1); }
   /// The receive is given up, but still takes the message that MPI would give it.
   void abandon_receive(std::uint32_t channel, PendingReceive r, std::uint32_t nobody);
 
@@ -156,7 +163,7 @@ class Channels {
 
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   EnvelopeIndex index_;
-  std::vector<Queue> queues_;
+  HugeVector<Queue> queues_;
   std::vector<Node> nodes_;
   std::uint32_t free_ = none;
 };

@@ -46,8 +46,7 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
   }
 }
 
-Program Compiler::compile(std::int32_t process, const trace::SignatureTable& table,
-                          const Overheads& overhead_ps) {
+Program Compiler::compile(std::int32_t process, const trace::SignatureTable& table) {
   Target to{process, {}};
   for (std::size_t i = 0; i < table.size(); i++) {
     const auto first = static_cast<std::uint32_t>(to.program.steps.size());
@@ -56,10 +55,11 @@ Program Compiler::compile(std::int32_t process, const trace::SignatureTable& tab
     compile_timed(table[i], to);
     if (to.program.steps.size() == first) to.add(Code::advance);
     to.program.steps.back().end_call();
-    const auto recording = static_cast<std::size_t>(trace::recording_of(to.program.ops.back()));
-    to.program.calls.push_back({first, to.messages, overhead_ps[recording]});
+    if (to.messages > Call::most_messages) to.refuse(trace_.path(), table[i], "sends too many messages");
+    to.program.calls.emplace_back(first, trace::recording_of(to.program.ops.back()), to.messages);
   }
-  to.program.calls.push_back({static_cast<std::uint32_t>(to.program.steps.size())});
+  to.program.calls.emplace_back(static_cast<std::uint32_t>(to.program.steps.size()), trace::Recording::free,
+                                0U);
   to.settle();
   if (std::ranges::any_of(table.thread, [](std::uint16_t t) { return t != 0; })) {
     to.program.thread = table.thread;

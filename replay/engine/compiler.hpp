@@ -29,21 +29,32 @@ class Directory {
 };
 
 /// What calls of a signature do.
-struct Call {
-  std::uint32_t first;           // of its steps; they end where those of the next begin
-  std::uint32_t messages = 0;    // point-to-point messages that it sends
-  std::int64_t overhead_ps = 0;  // that recording it adds to the gap after it
+class Call {
+ public:
+  Call(std::uint32_t first_step, trace::Recording recording, std::uint32_t messages)
+      : first(first_step), messages_and_recording_(messages << 8 | static_cast<std::uint32_t>(recording)) {}
+  Call() = default;
+  std::uint32_t first = 0;  // of its steps; they end where those of the next begin
+  std::size_t recording() const { return messages_and_recording_ & 0xff; }
+  std::uint32_t messages() const { return messages_and_recording_ >> 8; }  // point-to-point, that it sends
+  static constexpr std::uint32_t most_messages = (1U << 24) - 1;
+
+ private:
+  std::uint32_t messages_and_recording_ = 0;
 };
 
-/// The steps of one segment. One more call than there are signatures ends the last.
-struct Program {
-  std::vector<Call> calls;
-  std::vector<Step> steps;
+/// What of a segment is not steps.
+struct ProgramFacts {
   std::vector<Op> ops;
   std::vector<observe::Mark> marks;
   std::vector<std::uint16_t> thread, overlaps;  // empty where only one thread calls MPI
-  bool is_timed = false;                        // some of its steps go by what calls took
-  std::uint32_t slots = 0;                      // request slots in use: numbers below this
+};
+
+/// The steps of one segment. One more call than there are signatures ends the last.
+struct Program : ProgramFacts {
+  std::vector<Call> calls;
+  std::vector<Step> steps;
+  std::uint32_t slots = 0;  // request slots in use: numbers below this
 };
 
 /// That recording adds to the gap after a call, by trace::Recording; `free` too.
@@ -56,7 +67,7 @@ class Compiler {
   Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
            Directory& directory);
 
-  Program compile(std::int32_t process, const trace::SignatureTable& table, const Overheads& overhead_ps);
+  Program compile(std::int32_t process, const trace::SignatureTable& table);
   const network::CostClasses& costs() const { return costs_; }
 
  private:

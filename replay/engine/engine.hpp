@@ -4,8 +4,11 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <deque>
 #include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,6 +50,7 @@ struct Outcome {
 };
 
 constexpr std::size_t lines_shown = 20;
+constexpr std::size_t window_rows_at_most = 2048;
 
 /// The message of a channel, for people: "a message from process 3 ...".
 std::string describe(const Envelope& e, std::int32_t peer, const char* preposition);
@@ -100,6 +104,7 @@ class Engine final : private Directory {
   void set_up();
   void add_skipped();
   void replay_ready();
+  void look_ahead();
   void run(VirtualProcessor& v);
   class Apart;
   template <bool is_plain>
@@ -120,11 +125,14 @@ class Engine final : private Directory {
                               TimePoint begin) requires(is_single);
   std::int64_t recorded_ticks(VirtualProcessor& v, std::uint32_t row) const;
   std::int64_t recorded_ticks_alone(const VirtualProcessor& v, std::uint32_t row) const;
+  void read_window(VirtualProcessor& v) const;
   void read_durations(VirtualProcessor& v) const;
   Duration recorded_time(const Window& w) const;
   Duration recorded_up_to(const VirtualProcessor& v, std::uint32_t row) const;
   static std::vector<Placement> placements_on(std::span<const Machine> machines, const trace::Reader& trace);
-  typename Clock::Slowdown slowdown_of(std::int32_t process) const;
+  const typename Clock::Slowdown* slowdown_of(std::int32_t process);
+  const typename Clock::Slowdown* slowdown_at(std::array<Ratio, Clock::machines> speedups);
+  std::string name_of_call(const VirtualProcessor& v, std::size_t row) const;
   void note_duration(VirtualProcessor& v, std::uint32_t row, Duration taken) const requires(is_single);
   Time file_done(VirtualProcessor& v, const Time& now, std::uint32_t row) const;
   void release(VirtualProcessor& v, Slot& slot, std::uint32_t number);
@@ -195,12 +203,17 @@ class Engine final : private Directory {
   std::vector<std::int64_t> recorded_;  // ticks, by processor; unless the durations of all calls are read
   typename Clock::Slowdown io_slowdown_;
   std::int64_t tick_ps_ = 1;
-  WindowPool windows_;
-  std::vector<VirtualProcessor> processors_;
+  trace::Reader::MappedCalls mapped_;       // where the file can be read without copies
+  WindowPool windows_;                      // else
+  std::size_t rows_ = window_rows_at_most;  // of a window
+  std::map<std::array<std::uint64_t, 2 * Clock::machines>, typename Clock::Slowdown> slowdowns_;
+  std::set<Overheads> overheads_;
+  Arena arena_;
+  HugeVector<VirtualProcessor> processors_;
   // Of each processor, apart from it so that a message need not touch the rest: its slots, and for which of
   // them it waits.
-  std::vector<Slot*> slots_;
-  std::vector<Awaited> awaited_;
+  HugeVector<Slot*> slots_;
+  HugeVector<Awaited> awaited_;
   /// What is known of the regions, counters and timers of a process.
   struct Observed {
     observe::RecordedTimes recorded;
@@ -211,6 +224,7 @@ class Engine final : private Directory {
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
+  bool is_large_ = false;
   bool comes_first_ = false;  // who is made ready now
   int turns_between_looks_ = 16;
   std::string failure_;

@@ -15,12 +15,16 @@
 
 namespace simreplay::engine {
 
-constexpr std::size_t window_budget = 64U << 20;  // bytes of calls read ahead on a rank
-constexpr std::size_t window_rows_at_most = 4096, window_rows_at_least = 64;
-// Looking for messages costs a system call where ranks outnumber processors. The more often there is none, the
-// longer until the next look.
+constexpr std::size_t window_budget = 128U << 20;  // bytes of calls read ahead on a rank
+constexpr std::size_t window_rows_at_least = 16;
+// Looking for messages costs a system call where ranks outnumber processors. The more often there is none,
+// the longer until the next look.
 constexpr int fewest_turns = 16, most_turns = 256;
-constexpr std::size_t near_ahead = 1, far_ahead = 3;  // in the list of those that are ready
+// In the list of those that are ready; how much of what they will do; from where on it does not fit the
+// cache.
+constexpr std::size_t next_ahead = 1, near_ahead = 3, middle_ahead = 5, far_ahead = 8;
+constexpr std::uint32_t calls_looked_at = 16;
+constexpr std::size_t processors_in_cache = 2048;
 
 template <class Clock>
 Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
@@ -56,10 +60,31 @@ std::vector<Placement> Engine<Clock>::placements_on(std::span<const Machine> mac
 }
 
 template <class Clock>
-auto Engine<Clock>::slowdown_of(std::int32_t process) const -> typename Clock::Slowdown {
-  std::array<Ratio, Clock::machines> all;
-  for (std::size_t m = 0; m < all.size(); m++) all[m] = placements_[m].speedup(process).inverse();
-  return Clock::slowdown(all);
+auto Engine<Clock>::slowdown_of(std::int32_t process) -> const typename Clock::Slowdown* {
+  std::array<Ratio, Clock::machines> speedups;
+  for (std::size_t m = 0; m < speedups.size(); m++) speedups[m] = placements_[m].speedup(process);
+  return slowdown_at(speedups);
+}
+
+/// Processors of one speed share it.
+template <class Clock>
+auto Engine<Clock>::slowdown_at(std::array<Ratio, Clock::machines> speedups) -> const
+    typename Clock::Slowdown* {
+  std::array<std::uint64_t, 2 * Clock::machines> key{};
+  for (std::size_t m = 0; m < speedups.size(); m++) {
+    key[2 * m] = speedups[m].numerator();
+    key[2 * m + 1] = speedups[m].denominator();
+    speedups[m] = speedups[m].inverse();
+  }
+  return &slowdowns_.try_emplace(key, Clock::slowdown(speedups)).first->second;
+}
+
+/// Of a process; `first_calls` has one row more than there are.
+inline std::size_t most_calls(std::span<const std::uint64_t> first_calls) {
+  std::uint64_t most = 1;
+  for (std::size_t i = 0; i + 1 < first_calls.size(); i++)
+    most = std::max(most, first_calls[i + 1] - first_calls[i]);
+  return most;
 }
 
 template <class Clock>
@@ -72,22 +97,30 @@ void Engine<Clock>::set_up() {
   recorded_ = trace_.recorded_ticks(first, count);
   reads_durations_ = recorded_.empty() || rewritten_ || as_recorded_ || !trace_.metrics().empty();
   const auto processes = static_cast<std::size_t>(count);
-  const std::size_t rows_each = window_budget / WindowPool::row_bytes / std::max<std::size_t>(processes, 1);
-  // A power of two, so that windows and the chunks of a compressed file end together.
-  windows_ =
-      WindowPool(processes, std::bit_floor(std::clamp(rows_each, window_rows_at_least, window_rows_at_most)));
+  const std::size_t room =
+      window_budget / WindowPool::row_bytes(reads_durations_) / std::max<std::size_t>(processes, 1);
+  // Copies in large pieces are cheaper than new pages in memory, small ones are not.
+  if (!rewritten_ && room < window_rows_at_most) mapped_ = trace_.map_calls();
+  if (!mapped_) {
+    // A power of two, so that windows and the chunks of a compressed file end together.
+    rows_ = std::bit_floor(std::clamp(std::min(room, std::bit_ceil(most_calls(first_calls))),
+                                      window_rows_at_least, window_rows_at_most));
+    windows_ = WindowPool(processes, rows_);
+  }
   announced_.resize(static_cast<std::size_t>(ranks_));
   processors_.resize(processes);
   slots_.resize(processes);
+  is_large_ = processes > processors_in_cache;
   awaited_.assign(processes, nothing);
   for (std::size_t i = 0; i < processors_.size(); i++) {
     VirtualProcessor& v = processors_[i];
     v.process = first + static_cast<std::int32_t>(i);
     v.number = static_cast<std::uint32_t>(i);
-    v.window = windows_.window(i);
     v.is_cut = rows[i].record == trace::Record::cut;
-    std::ranges::copy(rows[i].overhead_ps, v.overhead_ps.begin());
-    v.overhead_before_ps = v.overhead_ps[static_cast<std::size_t>(trace::Recording::message)];
+    Overheads overhead_ps{};
+    std::ranges::copy(rows[i].overhead_ps, overhead_ps.begin());
+    v.overhead_ps = &*overheads_.insert(overhead_ps).first;
+    v.overhead_before_ps = overhead_ps[static_cast<std::size_t>(trace::Recording::message)];
     v.slowdown = slowdown_of(v.process);
     if constexpr (is_single)
       if (as_recorded_) v.main.now = start_of_shifts;
@@ -155,18 +188,38 @@ void Engine<Clock>::replay_ready() {
   for (int turns = 0; !ready_.empty();) {
     VirtualProcessor& v = processor(ready_.front());
     ready_.pop_front();
-    if (ready_.size() > far_ahead) {
-      prefetch(processor(ready_[far_ahead]));
-      prefetch_work(processor(ready_[near_ahead]));
-    }
+    if (ready_.size() > far_ahead) look_ahead();
     v.queued = false;
-    if (!v.order.empty()) run_strands(v);
+    if (v.has_strands()) run_strands(v);
     run(v);
     if (ranks_ == 1 || ++turns < turns_between_looks_) continue;
     turns = 0;
     exchange_.flush();
     turns_between_looks_ = take_batches() ? fewest_turns : std::min(2 * turns_between_looks_, most_turns);
   }
+}
+
+/// Asks for what the next turns will work on, step by step of what points to what.
+template <class Clock>
+void Engine<Clock>::look_ahead() {
+  prefetch(processor(ready_[far_ahead]));
+  prefetch_work(processor(ready_[middle_ahead]));
+  if (!is_large_) return;
+  const auto each_channel = [this](std::size_t ahead, auto&& f) {
+    const VirtualProcessor& v = processor(ready_[ahead]);
+    const std::uint32_t end = std::min(v.row + calls_looked_at, v.window.rows);
+    for (std::uint32_t row = v.row; row < end; row++) {
+      const Step& s = v.steps[v.calls[v.window.signature[row]].first];
+      if (s.code() <= Code::listen && !(s.channel & is_remote)) f(s.channel);
+    }
+  };
+  each_channel(near_ahead, [this](std::uint32_t channel) { channels_.prefetch(channel); });
+  each_channel(next_ahead, [this](std::uint32_t channel) {
+    PendingReceive r;
+    if (!channels_.find_receive(channel, r) || r.slot >= of_strand) return;
+    __builtin_prefetch(&slots_[r.processor][r.slot], 1);
+    __builtin_prefetch(&awaited_[r.processor]);
+  });
 }
 
 template <class Clock>
@@ -231,19 +284,34 @@ void Engine<Clock>::make_ready(VirtualProcessor& v) {
 
 template <class Clock>
 void Engine<Clock>::next_segment(VirtualProcessor& v) {
-  v.segment = trace_.segment(v.next_segment);
-  v.next_row = v.segment.first_call;
-  v.program = compiler_.compile(v.process, trace_.table(v.segment), v.overhead_ps);
+  const trace::Segment segment = trace_.segment(v.next_segment++);
+  v.next_row = segment.first_call;
+  v.segment_end = segment.first_call + segment.calls;
+  v.signatures = static_cast<std::uint32_t>(segment.signatures);
+  Program program = compiler_.compile(v.process, trace_.table(segment));
   costs_.extend(compiler_.costs().uses());
-  if (v.program.slots > v.slots.size()) v.slots.resize(v.program.slots);
+  v.calls.assign(arena_, program.calls);
+  v.steps.assign(arena_, program.steps);
+  v.slots.grow(arena_, program.slots);
   slots_[v.number] = v.slots.data();
+  const bool has_threads = !program.thread.empty();
+  v.facts.reset();
+  if (has_threads || !program.marks.empty() || !observed_.empty())
+    v.facts = std::make_unique<ProgramFacts>(std::move(program));
   if constexpr (is_single) {
-    if (!v.program.thread.empty() && !v.threads) part_into_threads(v);
+    if (has_threads && !v.threads) part_into_threads(v);
     if (!observed_.empty()) add_predicates(v);
-  } else if (!v.program.thread.empty()) {
+  } else if (has_threads) {
     throw NeedsSingleMachines();
   }
-  v.next_segment++;
+}
+
+/// For messages.
+template <class Clock>
+std::string Engine<Clock>::name_of_call(const VirtualProcessor& v, std::size_t row) const {
+  const std::uint16_t signature = v.window.signature[row];
+  const trace::SignatureTable table = trace_.table(trace_.segment(v.next_segment - 1));
+  return std::string(info(static_cast<Op>(table.operation[signature])).name);
 }
 
 /// Hands the finished window on and reads the next; false at the end of the trace.
@@ -260,11 +328,10 @@ bool Engine<Clock>::refill(VirtualProcessor& v) {
     progress_(static_cast<double>(done_calls_) / static_cast<double>(std::max<std::uint64_t>(own_calls_, 1)),
               latest(v.main.now));
 
-  while (v.next_row == v.segment.first_call + v.segment.calls && v.next_segment < v.end_segment)
-    next_segment(v);
-  const std::uint64_t left = v.segment.first_call + v.segment.calls - v.next_row;
+  while (v.next_row == v.segment_end && v.next_segment < v.end_segment) next_segment(v);
+  const std::uint64_t left = v.segment_end - v.next_row;
   // Windows end where the chunks of the file do, so that none is decompressed twice.
-  w.rows = static_cast<std::uint32_t>(std::min(left, windows_.rows() - v.next_row % windows_.rows()));
+  w.rows = static_cast<std::uint32_t>(std::min(left, rows_ - v.next_row % rows_));
   w.first_row = v.next_row;
   v.row = 0;
   if (w.rows == 0) {
@@ -272,10 +339,7 @@ bool Engine<Clock>::refill(VirtualProcessor& v) {
     end(v);
     return false;
   }
-  trace_.calls(v.segment, v.next_row, w.signatures(), w.computations());
-  w.has_durations = false;
-  if (reads_durations_) read_durations(v);
-  check(v, w.computation, w.rows);
+  read_window(v);
   if (reads_durations_) v.account.recorded += recorded_time(w);
   v.next_row += w.rows;
   v.account.calls += w.rows;
@@ -284,10 +348,31 @@ bool Engine<Clock>::refill(VirtualProcessor& v) {
   return true;
 }
 
+/// What of the window is read is checked.
+template <class Clock>
+void Engine<Clock>::read_window(VirtualProcessor& v) const {
+  Window& w = v.window;
+  if (mapped_) {
+    w.signature = mapped_.signature + w.first_row;
+    w.computation = mapped_.computation + w.first_row;
+    w.duration = mapped_.duration + w.first_row;
+    trace_.check_signatures(v.process, v.signatures, w.signatures());
+  } else {
+    const WindowPool::Room room = windows_.room(v.number);
+    w.signature = room.signature;
+    w.computation = room.computation;
+    w.duration = room.duration;
+    trace_.calls(v.process, v.signatures, w.first_row, {room.signature, w.rows}, {room.computation, w.rows});
+  }
+  check(v, w.computation, w.rows);
+  w.has_durations = false;
+  if (reads_durations_) read_durations(v);
+}
+
 template <class Clock>
 void Engine<Clock>::read_durations(VirtualProcessor& v) const {
   Window& w = v.window;
-  trace_.durations(w.first_row, w.durations());
+  if (!mapped_) trace_.durations(w.first_row, {windows_.room(v.number).duration, w.rows});
   check(v, w.duration, w.rows);
   w.has_durations = true;
 }
@@ -302,10 +387,11 @@ std::int64_t Engine<Clock>::recorded_ticks(VirtualProcessor& v, std::uint32_t ro
 /// The same of a call whose neighbours are not like it.
 template <class Clock>
 std::int64_t Engine<Clock>::recorded_ticks_alone(const VirtualProcessor& v, std::uint32_t row) const {
-  if (v.window.has_durations) return v.window.duration[row];
-  trace_.durations(v.window.first_row + row, {v.window.duration + row, 1});
-  check(v, v.window.duration + row, 1);
-  return v.window.duration[row];
+  const Window& w = v.window;
+  if (w.has_durations) return w.duration[row];
+  if (!mapped_) trace_.durations(w.first_row + row, {windows_.room(v.number).duration + row, 1});
+  check(v, w.duration + row, 1);
+  return w.duration[row];
 }
 
 template <class Clock>
@@ -395,7 +481,7 @@ void Engine<Clock>::refuse_times(const VirtualProcessor& v, const std::int64_t* 
   throw Error({.file = trace_.path(),
                .process = v.process,
                .call = static_cast<std::int64_t>(w.first_row + i - v.first_call),
-               .operation = std::string(info(v.program.ops[w.signature[i]]).name),
+               .operation = name_of_call(v, i),
                .expected = "times from 0 to 13 days",
                .found = fmt::format("a {} of {} ticks", are_durations ? "duration" : "computation", *ticks)});
 }

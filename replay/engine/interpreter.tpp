@@ -83,7 +83,8 @@ void Engine<Clock>::deliver_elsewhere(std::uint32_t channel, const Arrival& arri
     return;
   }
   VirtualProcessor& v = processors_[r.processor];
-  complete(v.strands[(r.slot & ~of_strand) >> strand_shift].slots[r.slot & strand_slot_mask], arrival);
+  complete(v.beside->strands[(r.slot & ~of_strand) >> strand_shift].slots[r.slot & strand_slot_mask],
+           arrival);
   make_ready(v);
 }
 
@@ -144,7 +145,7 @@ template <bool is_plain>
 class Engine<Clock>::CallByCall {
  public:
   CallByCall(Engine& engine, VirtualProcessor& v)
-      : engine_(engine), v_(v), steps_(v.program.steps.data()), calls_(v.program.calls.data()), row_(v.row) {
+      : engine_(engine), v_(v), steps_(v.steps.data()), calls_(v.calls.data()), row_(v.row) {
     refresh();
     call_ = &calls_[v_.window.signature[row_]];
   }
@@ -157,7 +158,7 @@ class Engine<Clock>::CallByCall {
       at++;
       return true;
     }
-    messages_ += call_->messages;
+    messages_ += call_->messages();
     if constexpr (!is_plain)
       if (engine_.rewritten_) engine_.note_duration(v_, row_, now - v_.entered);
     if (++row_ == v_.window.rows) return false;
@@ -183,7 +184,7 @@ class Engine<Clock>::CallByCall {
  private:
   [[gnu::always_inline]] const Step* begin(Time& now) {
     if constexpr (is_plain) {
-      const Span computation = scaled(v_.slowdown, engine_.gap_before(v_, *call_, row_));
+      const Span computation = scaled(*v_.slowdown, engine_.gap_before(v_, *call_, row_));
       computation_ += computation;
       now += computation;
     } else {
@@ -223,7 +224,7 @@ template <class Clock>
 template <bool is_plain>
 SIMREPLAY_WIDE_VECTORS bool Engine<Clock>::run_calls(VirtualProcessor& v) {
   Awaited& awaited = awaited_[v.number];
-  awaited = v.order.empty() ? nothing : anything;
+  awaited = v.has_strands() ? anything : nothing;
   CallByCall<is_plain> calls(*this, v);
   if (!interpret(v, v.main, v.slots.data(), calls)) {
     if (awaited == nothing) awaited = awaits(v.main);
@@ -238,7 +239,7 @@ template <class Clock>
 void Engine<Clock>::note_duration(VirtualProcessor& v, std::uint32_t row, Duration taken) const
     requires(is_single) {
   const Duration recorded{as_recorded_ ? recorded_ticks(v, row) * tick_ps_ : 0};
-  v.window.duration[row] = (recorded + taken).count();
+  windows_.room(v.number).duration[row] = (recorded + taken).count();
 }
 
 /// Recorded time between the call before and this one, without the cost of recording.
@@ -246,7 +247,7 @@ template <class Clock>
 [[gnu::always_inline]] inline std::int64_t Engine<Clock>::gap_before(VirtualProcessor& v, const Call& call,
                                                                      std::uint32_t row) const {
   const std::int64_t gap = v.window.computation[row] * tick_ps_ - v.overhead_before_ps;
-  v.overhead_before_ps = call.overhead_ps;
+  v.overhead_before_ps = (*v.overhead_ps)[call.recording()];
   return gap;
 }
 
@@ -262,12 +263,12 @@ Duration Engine<Clock>::computation_before(VirtualProcessor& v, const Call& call
   const std::int64_t overhead = v.overhead_before_ps, gap = gap_before(v, call, row);
   Duration computation{std::max<std::int64_t>(gap, 0)};
   if (!as_recorded_ && gap > 0) {
-    computation = v.slowdown.times(computation);
+    computation = v.slowdown->times(computation);
     if (is_special_)
       computation = noise_.on(computation, v.process, v.window.first_row + row - v.first_call, begin);
   }
   v.account.computation += computation;
-  if (rewritten_) v.window.computation[row] = computation.count();
+  if (rewritten_) windows_.room(v.number).computation[row] = computation.count();
   return as_recorded_ ? -Duration{std::min(gap + overhead, overhead)} : computation;
 }
 
@@ -398,7 +399,8 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
   Arrival a;
   switch (s.code()) {
     case Code::elapse: {
-      const Span elapsed = scaled(s.slot == 0 ? v.slowdown : io_slowdown_, recorded_ticks(v, row) * tick_ps_);
+      const Span elapsed =
+          scaled(s.slot == 0 ? *v.slowdown : io_slowdown_, recorded_ticks(v, row) * tick_ps_);
       v.account.computation += elapsed;
       if (!as_recorded_) lane.now += elapsed;
       break;
@@ -454,15 +456,17 @@ template <class Clock>
 void Engine<Clock>::release(VirtualProcessor& v, Slot& slot, std::uint32_t number) {
   if (slot.is_pending() && slot.channel != no_channel)
     channels_.abandon_receive(slot.channel, {v.number, number}, no_slot);
-  for (Strand& strand : v.strands)
-    if (strand.request == number) strand.request = no_slot;
+  if (v.beside)
+    for (Strand& strand : v.beside->strands)
+      if (strand.request == number) strand.request = no_slot;
   slot = {};
 }
 
 template <class Clock>
 auto Engine<Clock>::accesses(VirtualProcessor& v, std::uint32_t window) -> Accesses& {
-  const auto it = std::ranges::find(v.accesses, window, &Accesses::window);
-  return it != v.accesses.end() ? *it : v.accesses.emplace_back(Accesses{window});
+  std::vector<Accesses>& all = v.others().accesses;
+  const auto it = std::ranges::find(all, window, &Accesses::window);
+  return it != all.end() ? *it : all.emplace_back(Accesses{window});
 }
 
 }  // namespace simreplay::engine

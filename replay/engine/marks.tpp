@@ -27,7 +27,7 @@ observe::Moment Engine<Clock>::moment(const Lane& lane, TimePoint now, Duration 
 template <class Clock>
 void Engine<Clock>::mark(VirtualProcessor& v, const Lane& lane, TimePoint now, const Step& s,
                          std::uint32_t of_call) requires(is_single) {
-  const observe::Mark& mark = v.program.marks[s.slot];
+  const observe::Mark& mark = v.facts->marks[s.slot];
   const std::uint32_t row = v.threads ? v.row_of_thread : v.row;
   Observed& o = observed(v);
   observe::RecordedTimes::Times recorded = o.recorded.entered(row);
@@ -44,17 +44,17 @@ void Engine<Clock>::set_region_speed(VirtualProcessor& v, std::uint16_t thread) 
   const Ratio& speedup = placements_[0].speedup(v.process);
   for (const auto& open : observed(v).metrics.regions(thread).open() | std::views::reverse)
     if (const Ratio* factor = placements_[0].speedup_of_region(open.region)) {
-      v.slowdown = (speedup * *factor).inverse();
+      v.slowdown = slowdown_at({speedup * *factor});
       return;
     }
-  v.slowdown = speedup.inverse();
+  v.slowdown = slowdown_at({speedup});
 }
 
 /// Before the calls of the segment: of several threads it would depend on the replay which of them is the
 /// first to know.
 template <class Clock>
 void Engine<Clock>::add_predicates(VirtualProcessor& v) requires(is_single) {
-  for (const observe::Mark& m : v.program.marks)
+  for (const observe::Mark& m : v.facts->marks)
     if (m.op == Op::Timer_while)
       observed(v).metrics.add_predicate(m.metric, static_cast<std::int32_t>(m.value));
 }
@@ -62,8 +62,7 @@ void Engine<Clock>::add_predicates(VirtualProcessor& v) requires(is_single) {
 template <class Clock>
 void Engine<Clock>::read_recorded_times(VirtualProcessor& v) requires(is_single) {
   const Window& w = v.window;
-  observed(v).recorded.read(
-      {w.signatures(), w.computations(), w.durations(), v.program.ops, v.program.thread});
+  observed(v).recorded.read({w.signatures(), w.computations(), w.durations(), v.facts->ops, v.facts->thread});
 }
 
 template <class Clock>

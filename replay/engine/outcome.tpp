@@ -17,15 +17,15 @@ std::uint32_t Engine<Clock>::awaited_channel(const VirtualProcessor& v) const {
   const std::uint32_t channel = of(v.main, v.slots);
   if (channel != no_channel) return channel;
   // Not the strand of that request alone: it may be one before it that is stuck.
-  return of(v.strands[v.order.front()], v.strands[v.order.front()].slots);
+  const Strand& first = v.beside->strands[v.beside->order.front()];
+  return of(first, first.slots);
 }
 
 template <class Clock>
 std::string Engine<Clock>::describe_block(const VirtualProcessor& v) const {
   Fault fault{.file = trace_.path(), .process = v.process};
-  const std::uint16_t signature = v.window.signature[v.row];
   fault.call = static_cast<std::int64_t>(v.window.first_row + v.row - v.first_call);
-  fault.operation = std::string(info(v.program.ops[signature]).name);
+  fault.operation = name_of_call(v, v.row);
   const Envelope& e = channels_.envelope(awaited_channel(v));
   fault.expected = describe(e, e.source, "from");
   fault.found = e.communicator & answers ? "no such receive" : "none";

@@ -85,8 +85,8 @@ template <class Clock>
 bool Engine<Clock>::begin_call(VirtualProcessor& v) requires(is_single) {
   Threads& t = *v.threads;
   const std::uint16_t signature = v.window.signature[v.row];
-  const std::uint16_t number = v.program.thread.empty() ? 0 : v.program.thread[signature];
-  const std::uint32_t overlaps = v.program.overlaps.empty() ? 0 : v.program.overlaps[signature];
+  const std::uint16_t number = !v.facts || v.facts->thread.empty() ? 0 : v.facts->thread[signature];
+  const std::uint32_t overlaps = !v.facts || v.facts->overlaps.empty() ? 0 : v.facts->overlaps[signature];
   if (t.all.size() <= number) t.all.resize(number + std::size_t{1});
   Thread& thread = t.all[number];
   const bool all_before_are_over = t.inside.empty() || t.all[t.inside.front()].row + overlaps >= v.row;
@@ -101,11 +101,10 @@ bool Engine<Clock>::begin_call(VirtualProcessor& v) requires(is_single) {
   }
   thread.has_begun = true;
   take_up(v, thread);
-  thread.now =
-      std::max(thread.now + computation_before(v, v.program.calls[signature], v.row, thread.now), bound);
+  thread.now = std::max(thread.now + computation_before(v, v.calls[signature], v.row, thread.now), bound);
   put_down(v, thread);
   thread.entered = thread.now;
-  thread.step = v.program.calls[signature].first;
+  thread.step = v.calls[signature].first;
   thread.row = v.row++;
   thread.is_inside = true;
   if (!go_on(v, thread)) t.inside.push_back(number);
@@ -116,12 +115,13 @@ bool Engine<Clock>::begin_call(VirtualProcessor& v) requires(is_single) {
 template <class Clock>
 bool Engine<Clock>::go_on(VirtualProcessor& v, Thread& thread) requires(is_single) {
   const std::uint16_t signature = v.window.signature[thread.row];
-  const std::uint32_t end = v.program.calls[signature + 1U].first;
+  const std::uint32_t end = v.calls[signature + 1U].first;
   take_up(v, thread);
-  const bool is_over = run_steps(v, thread, v.slots, v.program.steps, thread.step, end, thread.row);
+  const bool is_over = run_steps(v, thread, {v.slots.data(), v.slots.size()},
+                                 {v.steps.data(), v.steps.size()}, thread.step, end, thread.row);
   put_down(v, thread);
   if (!is_over) return false;
-  v.account.messages += v.program.calls[signature].messages;
+  v.account.messages += v.calls[signature].messages();
   if (rewritten_) note_duration(v, thread.row, thread.now - thread.entered);
   v.threads->leaves[thread.row] = thread.now;
   thread.step = between_calls;

@@ -11,6 +11,7 @@
 #include "common/units.hpp"
 #include "replay/engine/clock.hpp"
 #include "replay/engine/compiler.hpp"
+#include "replay/engine/huge_pages.hpp"
 #include "replay/engine/window.hpp"
 
 namespace simreplay::engine {
@@ -97,7 +98,7 @@ constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 struct Thread : Lane<OneMachine> {
   TimePoint began{}, entered{};
   Duration computation{};  // its part of the process's
-  Ratio slowdown;
+  const Ratio* slowdown = nullptr;
   std::uint32_t step = between_calls;
   std::uint32_t row = 0;   // of its call
   bool is_inside = false;  // of a call that waits for something
@@ -110,6 +111,15 @@ struct Threads {
   std::vector<TimePoint> latest_leaves;  // of all calls up to each of the last ones, as a ring
   std::uint64_t settled = 0;             // calls that have entries there: all before are over
   std::vector<TimePoint> leaves;         // by row of the window
+};
+
+/// Collectives beside a process and its accesses to windows; most have none.
+template <class Clock>
+struct Beside {
+  std::vector<Strand<Clock>> strands;
+  std::vector<std::uint32_t> order;  // of the active strands
+  std::vector<StrandEnd<Clock>> strand_ends;
+  std::vector<Accesses<Clock>> accesses;
 };
 
 /// What every call touches comes first, so that it lies on few cache lines.
@@ -125,24 +135,30 @@ struct alignas(64) VirtualProcessor {
   std::int64_t overhead_before_ps = 0;  // cost of recording in the gap before the next call
   typename Clock::Time entered{};
   Window window;
-  Program program;
-  std::vector<Slot<Clock>> slots;
-  std::vector<std::uint32_t> order;   // of the active strands
-  std::unique_ptr<Threads> threads;   // where there are several
-  typename Clock::Slowdown slowdown;  // time here per recorded time of computation
+  Growing<Call> calls;
+  Growing<Step> steps;
+  Growing<Slot<Clock>> slots;
+  const typename Clock::Slowdown* slowdown = nullptr;  // time here per recorded time of computation
+  const Overheads* overhead_ps = nullptr;
+  std::unique_ptr<Beside<Clock>> beside;
+  std::unique_ptr<Threads> threads;  // where there are several
   AccountOf<Clock> account;
 
   std::int32_t process = 0;
-  Overheads overhead_ps{};
-  Duration computation_of_others{};  // threads than the one at hand
-  std::uint32_t row_of_thread = 0;   // of its call
-  std::vector<Strand<Clock>> strands;
-  std::vector<StrandEnd<Clock>> strand_ends;
-  std::vector<Accesses<Clock>> accesses;
-  trace::Segment segment;
-  std::uint64_t next_row = 0;  // in /calls: the first that is not in the window
+  std::uint32_t row_of_thread = 0;      // of its call
+  Duration computation_of_others{};     // threads than the one at hand
+  std::unique_ptr<ProgramFacts> facts;  // where they are needed again and again
+  std::uint64_t next_row = 0;           // in /calls: the first that is not in the window
+  std::uint64_t segment_end = 0;        // row after the last of the segment at hand
   std::uint64_t next_segment = 0, end_segment = 0;
   std::uint64_t first_call = 0;  // row of the process's first call
+  std::uint32_t signatures = 0;  // of the segment at hand
+
+  bool has_strands() const { return beside && !beside->order.empty(); }
+  Beside<Clock>& others() {
+    if (!beside) beside = std::make_unique<Beside<Clock>>();
+    return *beside;
+  }
 };
 
 /// Asks for what the processor will work on, before its turn comes: first the processor itself, then what it
@@ -155,13 +171,14 @@ void prefetch(const VirtualProcessor<Clock>& v) {
 }
 template <class Clock>
 void prefetch_work(const VirtualProcessor<Clock>& v) {
-  constexpr std::size_t lines_of_steps = 4, lines_of_slots = 4;
+  constexpr std::size_t lines_of_calls = 2, lines_of_steps = 4, lines_of_slots = 4;
   __builtin_prefetch(v.window.signature + v.row);
   __builtin_prefetch(v.window.computation + v.row);
   __builtin_prefetch(v.window.computation + v.row + 8);
-  __builtin_prefetch(v.program.calls.data());
-  const char* const steps = reinterpret_cast<const char*>(v.program.steps.data());
+  const char* const calls = reinterpret_cast<const char*>(v.calls.data());
+  const char* const steps = reinterpret_cast<const char*>(v.steps.data());
   const char* const slots = reinterpret_cast<const char*>(v.slots.data());
+  for (std::size_t i = 0; i < lines_of_calls; i++) __builtin_prefetch(calls + 64 * i);
   for (std::size_t i = 0; i < lines_of_steps; i++) __builtin_prefetch(steps + 64 * i);
   for (std::size_t i = 0; i < lines_of_slots; i++) __builtin_prefetch(slots + 64 * i, 1);
 }

@@ -165,7 +165,7 @@ void compile_signatures(State& state) {
   for (const auto& table : tables) signatures += table.size();
   for (auto _ : state)
     for (std::int32_t p = 0; p < processes; p++)
-      benchmark::DoNotOptimize(compiler.compile(p, tables[static_cast<std::size_t>(p)], {}));
+      benchmark::DoNotOptimize(compiler.compile(p, tables[static_cast<std::size_t>(p)]));
   count(state, signatures);
 }
 BENCHMARK(compile_signatures);
