@@ -2,7 +2,10 @@
 // Quantities of the simulator: simulated time in integer picoseconds, exact ratios, and the one place
 // where values with units ("1.2us", "100Gb/s", "4KiB") are read and printed.
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -69,12 +72,48 @@ class Ratio {
     return static_cast<std::int64_t>(n * whole_ + fraction);
   }
   std::int64_t slow_times(std::uint64_t n) const;
+  template <std::size_t most>
+  friend class Ratios;
 
   std::uint64_t numerator_ = 0, denominator_ = 1;
   std::uint64_t whole_ = 0;     // numerator / denominator
   std::uint64_t fraction_ = 0;  // ceil(2^64 * (numerator % denominator) / denominator)
   std::uint64_t rounding_ = 0;  // turns the floor of the product into a ceiling
   std::uint64_t exact_up_to_ = (std::uint64_t{1} << 62) - 1;  // larger n take the division
+};
+
+/// Several ratios of one number, side by side.
+template <std::size_t most>
+class Ratios {
+ public:
+  std::size_t size() const { return size_; }
+  const Ratio& operator[](std::size_t i) const { return ratios_[i]; }
+  void add(const Ratio& r) {
+    ratios_[size_] = r;
+    whole_[size_] = r.whole_;
+    fraction_[size_] = r.fraction_;
+    rounding_[size_] = r.rounding_;
+    exact_up_to_ = size_ == 0 ? r.exact_up_to_ : std::min(exact_up_to_, r.exact_up_to_);
+    size_++;
+  }
+  /// The products as of Ratio::times_if_positive, of each ratio.
+  void times_if_positive(std::int64_t n, std::int64_t* products) const {
+    const auto u = static_cast<std::uint64_t>(n);
+    if (u - 1 < exact_up_to_) [[likely]] {
+      for (std::size_t i = 0; i < size_; i++) {
+        const auto fraction = (static_cast<Uint128>(u) * fraction_[i] + rounding_[i]) >> 64;
+        products[i] = static_cast<std::int64_t>(u * whole_[i] + static_cast<std::uint64_t>(fraction));
+      }
+    } else {
+      for (std::size_t i = 0; i < size_; i++) products[i] = ratios_[i].times_if_positive(n);
+    }
+  }
+
+ private:
+  std::size_t size_ = 0;
+  std::uint64_t exact_up_to_ = 0;
+  std::array<std::uint64_t, most> whole_{}, fraction_{}, rounding_{};
+  std::array<Ratio, most> ratios_{};
 };
 
 // Readers. Each throws std::invalid_argument whose text says what was expected and found.

@@ -62,25 +62,25 @@ struct Machines {
   class Slowdown {
    public:
     Slowdown() = default;
-    explicit Slowdown(std::span<const Ratio> of_machines) : ratios_(0) {
+    explicit Slowdown(std::span<const Ratio> of_machines) {
       for (std::size_t i = 0; i < n; i++) {
-        const auto known = std::find(distinct_.begin(), distinct_.begin() + ratios_, of_machines[i]);
-        which_[i] = static_cast<std::uint8_t>(known - distinct_.begin());
-        if (which_[i] == ratios_) distinct_[ratios_++] = of_machines[i];
+        std::size_t known = 0;
+        while (known < distinct_.size() && !(distinct_[known] == of_machines[i])) known++;
+        if (known == distinct_.size()) distinct_.add(of_machines[i]);
+        which_[i] = static_cast<std::uint8_t>(known);
       }
     }
     Span times_if_positive(std::int64_t ps) const {
       std::array<std::int64_t, n> products;
-      for (std::size_t i = 0; i < ratios_; i++) products[i] = distinct_[i].times_if_positive(ps);
+      distinct_.times_if_positive(ps, products.data());
       Span s;
       for (std::size_t i = 0; i < n; i++) s.ps[i] = products[which_[i]];
       return s;
     }
 
    private:
-    std::array<Ratio, n> distinct_{};
+    Ratios<n> distinct_;
     std::array<std::uint8_t, n> which_{};
-    std::uint8_t ratios_ = 1;
   };
 
   static Slowdown slowdown(std::span<const Ratio> of_machines) { return Slowdown(of_machines); }
@@ -104,13 +104,6 @@ Lanes<n> where(const Lanes<n>& span, const Lanes<n>& a, const Lanes<n>& b) {
   Lanes<n> r;
   for (std::size_t i = 0; i < n; i++) r.ps[i] = span.ps[i] != 0 ? a.ps[i] : b.ps[i];
   return r;
-}
-
-/// Whether it is 0 on all machines.
-inline bool is_zero(Duration d) { return d.count() == 0; }
-template <std::size_t n>
-bool is_zero(const Lanes<n>& span) {
-  return std::all_of(span.ps.begin(), span.ps.end(), [](std::int64_t ps) { return ps == 0; });
 }
 
 /// The latest of the machines.

@@ -1,6 +1,7 @@
 #pragma once
 // The costs of all classes in use, on each machine that is replayed: what the interpreter looks up.
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,11 @@ template <class Clock>
 struct alignas(64) Cost {
   typename Clock::Span before{}, busy{}, flight{}, gap{}, lead{}, transfer{};
   bool outwards = false;
+  enum class Gap : std::uint8_t {
+    none,
+    some,
+    all
+  } gaps = Gap::none;  // on how many of the machines `gap` is not 0
 };
 
 /// What the sender hears, and when, of a message that waited for its receive.
@@ -40,6 +46,7 @@ class CostTable {
   void add(const network::Use& use) {
     Cost<Clock>& cost = costs_.emplace_back();
     AnswerCost<Clock>& answer = answers_.emplace_back();
+    std::size_t with_gap = 0;
     for (std::size_t m = 0; m < models_.size(); m++) {
       const network::Cost c = models_[m].of(use);
       const auto set = [m](auto& to, Duration d) { Clock::set(to, m, d); };
@@ -52,7 +59,10 @@ class CostTable {
       set(answer.acknowledge, c.acknowledge);
       set(answer.released, c.released);
       cost.outwards = c.outwards;
+      if (c.gap.count() != 0) with_gap++;
     }
+    using Gap = typename Cost<Clock>::Gap;
+    cost.gaps = with_gap == 0 ? Gap::none : with_gap < models_.size() ? Gap::some : Gap::all;
   }
 
   std::vector<network::CostModel> models_;

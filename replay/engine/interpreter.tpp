@@ -23,11 +23,13 @@ template <class Clock>
 template <class Clock>
 [[gnu::always_inline]] inline void Engine<Clock>::pass_adapter(const Time& ready, const Cost& cost, Time& now,
                                                                Lane& lane) {
-  if (is_zero(cost.gap)) return;
+  if (cost.gaps == Cost::Gap::none) return;
   Time& adapter = lane.adapters[cost.outwards];
-  const Time start = later(ready - cost.lead, adapter);
-  adapter = where(cost.gap, start + cost.gap, adapter);
-  now = where(cost.gap, later(now, start + cost.lead), now);
+  const Time start = later(ready - cost.lead, adapter), free_again = start + cost.gap;
+  const Time through = later(now, start + cost.lead);
+  const bool are_all = is_single || cost.gaps == Cost::Gap::all;
+  adapter = are_all ? free_again : where(cost.gap, free_again, adapter);
+  now = are_all ? through : where(cost.gap, through, now);
 }
 
 /// Of a message that asked: what lies between the match and the data is its transfer.

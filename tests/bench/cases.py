@@ -129,6 +129,23 @@ def ranks(bench):
     return rows
 
 
+def sweep(bench):
+    """many machines in one pass, against single replays"""
+    processes, steps = bench.size((1024, 770), (64, 200))
+    trace = bench.trace("halo3d", processes, steps)
+    latencies, speeds = "network.latency=1us:16us:16", "cpu.speedup=1:4:16"
+    found = bench.in_turn({
+        "one machine": lambda: bench.replay(trace).seconds,
+        "4 latencies": lambda: bench.sweep(trace, "network.latency=1us:4us:4"),
+        "16 latencies": lambda: bench.sweep(trace, latencies),
+        "16 speeds": lambda: bench.sweep(trace, speeds),
+        "8 latencies by 8 speeds": lambda: bench.sweep(trace, "network.latency=1us:8us:8", "cpu.speedup=1:4:8"),
+    })
+    bench.discard(trace)
+    single = found["one machine"]
+    return [Row(name, "s", values, ratio(values, single), "one machine") for name, values in found.items()]
+
+
 def memory(bench):
     """peak memory of two ranks by virtual processor, and by length of the trace"""
     rows = []

@@ -119,13 +119,27 @@ class Bench:
         for path in traces:
             path.unlink(missing_ok=True)
 
+    def simreplay(self, trace, ranks, *words):
+        note = self.folder / "used"
+        text, run = self.launch(ranks, [sys.executable, pathlib.Path(__file__).resolve(), note,
+                                        self.bin / "simreplay", trace, *words])
+        return text, run, note
+
+    def sweep(self, trace, *sweeps):
+        """Its seconds."""
+        words = [word for key, value in LOGGOPS.items() for word in (f"--{key}", value)]
+        words += [word for sweep in sweeps for word in ("--sweep", sweep)]
+        text, _, _ = self.simreplay(trace, 1, *words)
+        found = re.search(r"over the trace, ([0-9.]+) s on", text)
+        if not found:
+            raise Failure(f"no time in the sweep:\n{text}")
+        return float(found.group(1))
+
     def replay(self, trace, ranks=1, **machine):
         """`machine`: keys besides those of LOGGOPS, written with `_` for `.`."""
         settings = LOGGOPS | {key.replace("_", "."): value for key, value in machine.items()}
         words = [word for key, value in settings.items() for word in (f"--{key}", value)]
-        note = self.folder / "used"
-        text, run = self.launch(ranks, [sys.executable, pathlib.Path(__file__).resolve(), note,
-                                        self.bin / "simreplay", trace, *words])
+        text, run, note = self.simreplay(trace, ranks, *words)
         found = re.search(r"^replayed in .*: ([0-9,]+) calls/s$", text, re.MULTILINE)
         calls = re.search(r" processes, ([0-9,]+) calls", text)
         if not found or not calls:

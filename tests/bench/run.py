@@ -20,7 +20,8 @@ import cases  # noqa: E402
 import smpi  # noqa: E402
 from measure import Bench, Failure  # noqa: E402
 
-CASES = {case.__name__: case for case in (cases.ceiling, cases.processes, cases.ranks, cases.memory, smpi.smpi)}
+CASES = {case.__name__: case for case in (cases.ceiling, cases.processes, cases.ranks, cases.sweep, cases.memory,
+                                           smpi.smpi)}
 HERE = pathlib.Path(__file__).resolve()
 
 
