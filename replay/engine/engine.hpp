@@ -203,6 +203,8 @@ class Engine final : private Directory {
   std::vector<std::int64_t> recorded_;  // ticks, by processor; unless the durations of all calls are read
   typename Clock::Slowdown io_slowdown_;
   std::int64_t tick_ps_ = 1;
+  bool is_crowded_;  // ranks outnumber processors: a look for messages gives the processor away
+  int turns_between_looks_;
   trace::Reader::MappedCalls mapped_;       // where the file can be read without copies
   WindowPool windows_;                      // else
   std::size_t rows_ = window_rows_at_most;  // of a window
@@ -226,7 +228,6 @@ class Engine final : private Directory {
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
   bool is_large_ = false;
   bool comes_first_ = false;  // who is made ready now
-  int turns_between_looks_ = 16;
   std::string failure_;
   bool needs_single_machines_ = false;
   std::uint64_t own_calls_ = 0, done_calls_ = 0;

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <thread>
 
 #include "common/error.hpp"
 #include "common/mpi_session.hpp"
@@ -19,12 +20,21 @@ constexpr std::size_t window_budget = 128U << 20;  // bytes of calls read ahead 
 constexpr std::size_t window_rows_at_least = 16;
 // Looking for messages costs a system call where ranks outnumber processors. The more often there is none,
 // the longer until the next look.
-constexpr int fewest_turns = 16, most_turns = 256;
+constexpr int fewest_turns = 16, most_turns = 256, turns_if_crowded = 4096;
 // In the list of those that are ready; how much of what they will do; from where on it does not fit the
 // cache.
 constexpr std::size_t next_ahead = 1, near_ahead = 3, middle_ahead = 5, far_ahead = 8;
 constexpr std::uint32_t calls_looked_at = 16;
 constexpr std::size_t processors_in_cache = 2048;
+
+/// Whether there are more ranks on this computer than processors.
+inline bool outnumber_processors(MPI_Comm comm) {
+  MPI_Comm here = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+  const auto ranks = static_cast<unsigned>(size_of(here));
+  MPI_Comm_free(&here);
+  return ranks > std::max(std::thread::hardware_concurrency(), 1U);
+}
 
 template <class Clock>
 Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
@@ -44,7 +54,9 @@ Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machi
       noise_(machines[0]),
       as_recorded_(machines[0].as_recorded),
       is_special_(as_recorded_ || noise_.is_on()),
-      tick_ps_(trace.facts().tick_ps) {
+      tick_ps_(trace.facts().tick_ps),
+      is_crowded_(outnumber_processors(comm)),
+      turns_between_looks_(is_crowded_ ? turns_if_crowded : fewest_turns) {
   std::vector<Ratio> io;
   for (const Machine& machine : machines) io.push_back(machine.io_speedup.inverse());
   io_slowdown_ = Clock::slowdown(io);
@@ -195,7 +207,9 @@ void Engine<Clock>::replay_ready() {
     if (ranks_ == 1 || ++turns < turns_between_looks_) continue;
     turns = 0;
     exchange_.flush();
-    turns_between_looks_ = take_batches() ? fewest_turns : std::min(2 * turns_between_looks_, most_turns);
+    const bool any = take_batches();
+    if (!is_crowded_)
+      turns_between_looks_ = any ? fewest_turns : std::min(2 * turns_between_looks_, most_turns);
   }
 }
 
