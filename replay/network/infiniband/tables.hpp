@@ -33,8 +33,10 @@ class Tables {
                        from = dimensions_[static_cast<std::size_t>(in)];
     if (d == no_dimension) return 0;
     const unsigned turn = from != no_dimension && from > d ? 2 : 0;
-    return static_cast<std::uint8_t>((level >> d & 1U) | turn);
+    return static_cast<std::uint8_t>((static_cast<unsigned>(level) >> d & 1U) | turn);
   }
+  /// The lane of the cable from a host to its switch.
+  std::uint8_t first_lane(std::uint8_t level) const { return dimensions_.empty() ? level : std::uint8_t{0}; }
   /// One more than the highest lane that can occur.
   int lanes() const { return lanes_; }
 
