@@ -37,7 +37,7 @@ struct Grid {
 
   int dimensions() const { return static_cast<int>(sizes.size()); }
   int at(Node node, int dimension) const {
-    return place[static_cast<std::size_t>(node * dimensions() + dimension)];
+    return place[static_cast<std::size_t>(node) * sizes.size() + static_cast<std::size_t>(dimension)];
   }
 };
 

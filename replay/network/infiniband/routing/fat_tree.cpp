@@ -9,6 +9,7 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "common/error.hpp"
@@ -133,8 +134,8 @@ class FatTree {
   }
 
   std::vector<Node> hosts_by_guid() const {
-    std::vector<Node> hosts;
-    for (int h = 0; h < fabric_.hosts(); h++) hosts.push_back(fabric_.host(h));
+    std::vector<Node> hosts(at(fabric_.hosts()));
+    std::iota(hosts.begin(), hosts.end(), fabric_.host(0));
     std::stable_sort(hosts.begin(), hosts.end(), [this](Node a, Node b) {
       return sort_key(fabric_.guid(a)) < sort_key(fabric_.guid(b));
     });
