@@ -18,6 +18,7 @@ class Tables {
 
   std::uint8_t port(Node sw, Lid lid) const { return ports_[at(sw, lid)]; }  // 0: the switch itself
   void set_port(Node sw, Lid lid, std::uint8_t port) { ports_[at(sw, lid)] = port; }
+  int switches() const { return switches_; }
   Lid max_lid() const { return static_cast<Lid>(stride_) - 1; }
 
   /// The service level of packets between hosts at these switches.
