@@ -1,11 +1,13 @@
-// simnet --topology SPEC|FILE: load or make a fabric, route it, check, report.
+// simnet --topology SPEC|FILE: load or make a fabric, route it; check and report, or simulate its packets.
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 
 #include "common/error.hpp"
 #include "common/output.hpp"
@@ -15,6 +17,7 @@
 #include "replay/network/infiniband/text_form.hpp"
 #include "replay/network/infiniband/torus_config.hpp"
 #include "replay/simnet_options.hpp"
+#include "replay/simnet_runs.hpp"
 
 namespace {
 
@@ -64,11 +67,20 @@ Tables make_tables(const NetOptions& options, const Fabric& f, std::vector<std::
   return route(f, options.routing, how);
 }
 
-int run(const NetOptions& options) {
-  for (const std::string& path : {options.tables, options.fabric})
-    if (!path.empty()) check_output(path, options.force);
+void check_outputs(const NetOptions& options) {
+  for (const std::string& path : {options.tables, options.fabric, options.json, options.links})
+    if (!path.empty() && path != "-") check_output(path, options.force);
+}
+
+Fabric make_fabric(const NetOptions& options) {
   Fabric fabric = load_fabric(options.topology);
   if (!options.torus_config.empty()) fabric.set_grid(read_torus_config(options.torus_config, fabric));
+  return fabric;
+}
+
+int look(const NetOptions& options) {
+  check_outputs(options);
+  const Fabric fabric = make_fabric(options);
   std::vector<std::string> notes = fabric.notes();
   const Tables tables = make_tables(options, fabric, notes);
   const Check result = check(fabric, tables);
@@ -80,12 +92,33 @@ int run(const NetOptions& options) {
   return result.arrives() ? 0 : 1;
 }
 
+int simulate(const NetOptions& options) {
+  using Run = void (*)(const NetOptions&, const Fabric&, const Tables&, const MpiSession&);
+  constexpr std::array<Run, 5> runs{nullptr, run_messages, run_traffic, run_sizes, serve};
+  const MpiSession mpi(nullptr, nullptr);
+  try {
+    std::unique_ptr<Fabric> fabric;
+    std::unique_ptr<Tables> tables;
+    together(MPI_COMM_WORLD, [&] {
+      if (mpi.rank() == 0) check_outputs(options);
+      fabric = std::make_unique<Fabric>(make_fabric(options));
+      std::vector<std::string> notes;
+      tables = std::make_unique<Tables>(make_tables(options, *fabric, notes));
+    });
+    runs[static_cast<std::size_t>(options.task)](options, *fabric, *tables, mpi);
+    return 0;
+  } catch (const SharedFailure& failure) {
+    if (!failure.message.empty()) fmt::print(stderr, "simnet: {}\n", failure.message);
+    return 1;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     const NetOptions options = parse_net_options(argc, argv);
-    if (options.text.empty()) return run(options);
+    if (options.text.empty()) return options.task == NetTask::look ? look(options) : simulate(options);
     std::fputs(options.text.c_str(), stdout);
     return 0;
   } catch (const std::exception& e) {

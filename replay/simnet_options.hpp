@@ -3,7 +3,13 @@
 
 #include <string>
 
+#include "common/units.hpp"
+#include "replay/network/infiniband/packets/settings.hpp"
+
 namespace simreplay {
+
+/// What to do with a fabric.
+enum class NetTask { look, messages, traffic, sizes, serve };
 
 struct NetOptions {
   std::string topology;             // a spec or a file
@@ -12,6 +18,13 @@ struct NetOptions {
   int max_lanes = 8;
   std::string tables, fabric;  // to be written; empty: none
   bool force = false;
+  NetTask task = NetTask::look;
+  std::string messages, socket;     // files; no socket: standard input
+  std::string traffic = "uniform";  // a pattern
+  std::int64_t bytes = 65536, count = 10, seed = 1;
+  Duration interval{0};     // between messages of one host
+  std::string json, links;  // files to be written; "-": standard output
+  infiniband::Settings settings{};
   std::string text;  // --help or --version: to be printed instead
 };
 

@@ -24,7 +24,7 @@ constexpr Duration forever = Duration::max();
 PacketNetwork::PacketNetwork(const Fabric& fabric, const Tables& tables, const Settings& settings,
                              Parts parts, int me)
     : fabric_(fabric), tables_(tables), settings_(settings), parts_(std::move(parts)), me_(me) {
-  check(settings_, tables.lanes());
+  infiniband::check(settings_, tables.lanes());
   if (tables.switches() != fabric.switches() || tables.max_lid() != fabric.max_lid())
     throw Error({.expected = fmt::format("tables of this fabric ({} switches, LIDs to {})", fabric.switches(),
                                          fabric.max_lid()),
@@ -113,7 +113,7 @@ std::uint8_t PacketNetwork::level_of(std::int32_t source, std::int32_t destinati
   return from == nothing || to == nothing ? std::uint8_t{0} : tables_.service_level(from, to);
 }
 
-void PacketNetwork::check_injection(const Injection& i) const {
+void PacketNetwork::check(const Injection& i) const {
   for (const std::int32_t host : {i.source, i.destination})
     if (host < 0 || host >= fabric_.hosts())
       refuse(i.id, fmt::format("a host from 0 to {}", fabric_.hosts() - 1), fmt::format("{}", host));
@@ -126,9 +126,11 @@ void PacketNetwork::check_injection(const Injection& i) const {
            fmt::format("{} ps", i.time.time_since_epoch().count()));
   if (i.level != by_tables && (i.level < 0 || static_cast<std::size_t>(i.level) >= lanes_))
     refuse(i.id, fmt::format("a service level from 0 to {}", lanes_ - 1), fmt::format("{}", i.level));
-  if (!owns(i.source)) refuse(i.id, "a source of this part", fabric_.name(fabric_.host(i.source)));
-  if (i.source == i.destination) return;
-  // The way, switch by switch; as cheap as the packets that will go it.
+  if (i.source != i.destination) check_way(i);
+}
+
+/// The way, switch by switch; as cheap as the packets that will go it.
+void PacketNetwork::check_way(const Injection& i) const {
   const Node from = fabric_.host(i.source), to = fabric_.host(i.destination);
   Node at = fabric_.neighbor(fabric_.first_port(from));
   for (int passed = 0; at != nothing && at != to && fabric_.is_switch(at); passed++) {
@@ -144,7 +146,8 @@ void PacketNetwork::check_injection(const Injection& i) const {
 }
 
 void PacketNetwork::inject(const Injection& i) {
-  check_injection(i);
+  check(i);
+  if (!owns(i.source)) refuse(i.id, "a source of this part", fabric_.name(fabric_.host(i.source)));
   const std::int64_t bytes = std::max(i.bytes, settings_.minimum_message);
   const Duration send = settings_.send_overhead + Duration{settings_.send_per_byte.times(bytes)};
   const Duration receive = settings_.receive_overhead + Duration{settings_.receive_per_byte.times(bytes)};

@@ -38,6 +38,8 @@ class PacketNetwork {
   /// The source must be a host of this part, the time not before the last advance(). Throws Error: unknown
   /// hosts, pairs that the tables do not join, negative sizes and times.
   void inject(const Injection& injection);
+  /// Throws what inject() would, whoever owns the source.
+  void check(const Injection& injection) const;
   /// Processes what happens before `until`.
   void advance(TimePoint until);
   /// EventQueue::never if nothing will happen.
@@ -113,7 +115,7 @@ class PacketNetwork {
   void lay_out();
   void lay_out_port(Port p);
   Duration cut_lookahead() const;
-  void check_injection(const Injection& i) const;
+  void check_way(const Injection& i) const;
   void start_message(const Waiting& waiting);
   bool mine(Node n) const { return parts_.of(n) == me_; }
   std::int64_t packets_of(std::int64_t bytes) const;
