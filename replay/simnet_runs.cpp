@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
@@ -27,7 +28,7 @@ double seconds_since(Clock::time_point start) {
 struct Simulation {
   std::vector<Arrival> arrivals;
   std::unique_ptr<ParallelNetwork> network;
-  double seconds = 0;
+  double seconds = 0, cpu_seconds = 0;  // of this rank
 };
 
 Simulation simulate(const NetOptions& options, const Fabric& fabric, const Tables& tables,
@@ -43,7 +44,9 @@ Simulation simulate(const NetOptions& options, const Fabric& fabric, const Table
   });
   MPI_Barrier(MPI_COMM_WORLD);
   const auto start = Clock::now();
+  const std::clock_t cpu_start = std::clock();
   s.network->advance(EventQueue::never);
+  s.cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
   MPI_Barrier(MPI_COMM_WORLD);
   s.seconds = seconds_since(start);
   s.network->check_progress();
@@ -179,7 +182,7 @@ Counts gather_counts(const Simulation& s) {
   return {sums[0], sums[1], sums[2], s.network->windows(), checksum};
 }
 
-void print_traffic(const Figures& f, const Counts& c, double seconds, const Fabric& fabric) {
+void print_traffic(const Figures& f, const Counts& c, const Simulation& s, const Fabric& fabric) {
   const double end = static_cast<double>(f.end.time_since_epoch().count()) * 1e-12;
   const auto hops = static_cast<double>(f.packet_hops());
   fmt::print("messages    {} of {} in all, the last after {}\n", format_count(f.messages),
@@ -190,9 +193,9 @@ void print_traffic(const Figures& f, const Counts& c, double seconds, const Fabr
   for (const Port p : hot_ports(f, 3))
     fmt::print("hot         {}: {:.1f} % busy\n", fabric.port_name(p),
                100e-12 * static_cast<double>(f.ports[static_cast<std::size_t>(p)].busy.count()) / end);
-  fmt::print("simulation  {} packet-hops in {:.3f} s: {:.2f} million/s; {} events, {} windows\n",
-             format_count(f.packet_hops()), seconds, hops / seconds / 1e6, format_count(c.events),
-             format_count(c.windows));
+  fmt::print("simulation  {} packet-hops in {:.3f} s: {:.2f} million/s; {:.3f} s of the processor\n",
+             format_count(f.packet_hops()), s.seconds, hops / s.seconds / 1e6, s.cpu_seconds);
+  fmt::print("            {} events, {} windows\n", format_count(c.events), format_count(c.windows));
   fmt::print("trains      {}, {} of them broken\n", format_count(c.trains), format_count(c.broken));
   fmt::print("checksum    {:016x}\n", c.digest);
 }
@@ -231,7 +234,7 @@ void run_traffic(const NetOptions& options, const Fabric& fabric, const Tables& 
     if (!options.json.empty()) {
       put(options.json, to_json(figures, fabric) + "\n");
     } else {
-      print_traffic(figures, counts, s.seconds, fabric);
+      print_traffic(figures, counts, s, fabric);
     }
     put_links(options, figures, fabric);
   });

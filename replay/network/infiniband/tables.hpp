@@ -17,6 +17,7 @@ class Tables {
   explicit Tables(const Fabric& fabric);
 
   std::uint8_t port(Node sw, Lid lid) const { return ports_[at(sw, lid)]; }  // 0: the switch itself
+  const std::uint8_t* entry(Node sw, Lid lid) const { return &ports_[at(sw, lid)]; }
   void set_port(Node sw, Lid lid, std::uint8_t port) { ports_[at(sw, lid)] = port; }
   int switches() const { return switches_; }
   Lid max_lid() const { return static_cast<Lid>(stride_) - 1; }

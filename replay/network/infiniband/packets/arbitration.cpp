@@ -28,7 +28,7 @@ int next_in(const LaneTable& table, unsigned able, std::uint8_t& entry, std::int
 
 int PacketNetwork::arbitrate(Port p, unsigned able) {
   constexpr std::int64_t no_limit = 255, limit_unit = 4096;
-  OutPort& o = out(p);
+  LaneTurn& o = turns_[static_cast<std::size_t>(p)];
   const unsigned high = able & high_lanes_, low = able & low_lanes_;
   const bool high_may = settings_.high_limit == no_limit || o.high_sent == 0 ||
                         o.high_sent < settings_.high_limit * limit_unit || low == 0;

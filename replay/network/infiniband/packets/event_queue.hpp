@@ -20,10 +20,12 @@ struct Event {
   std::uint32_t key = 0;  // kind and place
   std::int32_t data = 0;
 
-  friend bool operator<(const Event& a, const Event& b) {
-    if (a.time != b.time) return a.time < b.time;
-    return a.key != b.key ? a.key < b.key : a.data < b.data;
+  /// All of it as one number, which compares without branches.
+  Uint128 order() const {
+    return static_cast<Uint128>(static_cast<std::uint64_t>(time.time_since_epoch().count())) << 64 |
+           static_cast<std::uint64_t>(key) << 32 | static_cast<std::uint32_t>(data);
   }
+  friend bool operator<(const Event& a, const Event& b) { return a.order() < b.order(); }
   friend bool operator>(const Event& a, const Event& b) { return b < a; }
 };
 
@@ -57,6 +59,9 @@ class EventQueue {
     if (late_.empty()) return now_.back().time;
     return now_.empty() ? late_.front().time : std::min(now_.back().time, late_.front().time);
   }
+
+  /// An event that comes soon, if it is known: about the one `n` after the next.
+  const Event* ahead(std::size_t n) const { return n < now_.size() ? &now_[now_.size() - 1 - n] : nullptr; }
 
   /// There must be one, and next() must have been called.
   Event pop() {
@@ -147,7 +152,7 @@ class EventQueue {
   /// Stretches with many events are narrowed; if many events come from behind the ring, they are widened.
   void adapt() {
     if (turns_ < 4096) return;
-    const bool crowded = taken_ > 16 * turns_, sparse = from_far_ * 4 > taken_;
+    const bool crowded = taken_ > 32 * turns_, sparse = from_far_ * 4 > taken_;
     const int change = sparse && width_ < widest ? 1 : crowded && !sparse && width_ > narrowest ? -1 : 0;
     turns_ = taken_ = from_far_ = 0;
     if (change == 0 || (change < 0 && widened_)) return;
@@ -168,7 +173,7 @@ class EventQueue {
     for (const Event& e : all) push(e);
   }
 
-  int width_ = 8;
+  int width_ = 10;
   std::int64_t at_ = -1;           // the stretch at hand
   std::vector<Event> now_;         // of it, the next one last
   std::vector<Event> late_, far_;  // heaps: come for the stretch at hand; behind the ring

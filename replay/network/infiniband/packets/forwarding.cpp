@@ -28,6 +28,51 @@ Duration PacketNetwork::forwarding_time(Port in, Port to, std::int64_t bytes) co
   return d;
 }
 
+void PacketNetwork::advance(TimePoint until) {
+  TimePoint last = advanced_to_;
+  for (;;) {
+    const TimePoint next = events_.next();
+    if (!waiting_.empty() && waiting_.top().time <= next) {
+      if (waiting_.top().time >= until) break;
+      const Waiting w = waiting_.top();
+      waiting_.pop();
+      last = w.time;
+      start_message(w);
+    } else {
+      if (next >= until) break;
+      last = next;
+      fetch_ahead();
+      process(events_.pop());
+    }
+    processed_++;
+  }
+  advanced_to_ = std::max(advanced_to_, until == EventQueue::never ? last : until);
+}
+
+/// Loads what the next events need, a step of the way for each: fabrics are larger than caches.
+void PacketNetwork::fetch_ahead() const {
+  constexpr std::size_t next = 1, near = 3, middle = 6, far = 10;
+  const auto packet_at = [this](std::size_t n) -> const Packet* {
+    const Event* e = events_.ahead(n);
+    return e != nullptr && e->key >> kind_shift == ready ? &packets_[e->data] : nullptr;
+  };
+  if (const Packet* p = packet_at(far)) __builtin_prefetch(p);
+  if (const Packet* p = packet_at(middle)) {
+    __builtin_prefetch(&out(p->out));
+    __builtin_prefetch(&out(p->in));
+    __builtin_prefetch(&send_[lane_index(p->out, p->out_lane)]);
+    __builtin_prefetch(&receive_[lane_index(p->in, p->lane)]);
+    __builtin_prefetch(&figures_.ports[static_cast<std::size_t>(p->out)]);
+  }
+  if (const Packet* p = packet_at(near)) {
+    const OutPort& o = out(p->out);
+    if (!o.to_host) __builtin_prefetch(tables_.entry(o.next_node, fabric_.lid(fabric_.host(p->destination))));
+    credits_.prefetch(send_[lane_index(p->out, p->out_lane)]);
+    __builtin_prefetch(&send_[lane_index(out(p->in).peer, p->lane)]);
+  }
+  if (const Packet* p = packet_at(next)) credits_.prefetch(send_[lane_index(out(p->in).peer, p->lane)]);
+}
+
 void PacketNetwork::process(const Event& e) {
   switch (static_cast<Kind>(e.key >> kind_shift)) {
     case ready:
@@ -47,7 +92,7 @@ void PacketNetwork::process(const Event& e) {
 /// A packet is through with the delay of a switch.
 void PacketNetwork::on_ready(const Event& e) {
   Packet& p = packets_[e.data];
-  if (break_train_at(p.out, e)) return;
+  if (out(p.out).train != nothing) return break_train_for(e, p.out);
   ReceiveLane& queue = receive_[lane_index(p.in, p.lane)];
   if (settings_.congestion_control) queue.bytes += p.bytes;
   if (queue.first != nothing) {
@@ -70,7 +115,7 @@ void PacketNetwork::on_input_free(const Event& e) {
   const auto place = static_cast<std::size_t>(e.key & ((1U << kind_shift) - 1));
   const std::int32_t head = receive_[place].first;
   const Port to = packets_[head].out;
-  if (break_train_at(to, e)) return;
+  if (out(to).train != nothing) return break_train_for(e, to);
   request(head, e.time);
   wake(to, std::max(e.time, out(to).busy_until));
 }
@@ -277,7 +322,7 @@ void PacketNetwork::pass_on(std::int32_t index, Port p, int lane, TimePoint now,
   const OutPort& o = out(p);
   if (o.to_host) return reach_host(index, p, lane, end);
   Packet& packet = packets_[index];
-  const Node sw = fabric_.node_of(o.peer);
+  const Node sw = o.next_node;
   const Route next = route(sw, o.peer, packet.destination, packet.level);
   packet.in = o.peer;
   packet.lane = static_cast<std::uint8_t>(lane);
@@ -322,9 +367,9 @@ TimePoint PacketNetwork::credit_leaves(TimePoint freed) const {
 /// A buffer behind port `p` is free from `freed` on.
 void PacketNetwork::give_credit(Port p, int lane, TimePoint freed, std::int32_t blocks) {
   const TimePoint t = credit_leaves(freed) + out(p).credit_way;
-  const Node owner = fabric_.node_of(p);
-  if (mine(owner)) return take_credit(p, lane, t, blocks);
-  Handover h{.time = t, .place = p, .part = parts_.of(owner), .kind = Handover::credit};
+  const std::int32_t part = out(p).part;
+  if (part == me_) return take_credit(p, lane, t, blocks);
+  Handover h{.time = t, .place = p, .part = part, .kind = Handover::credit};
   h.lane = static_cast<std::uint8_t>(lane);
   h.blocks = static_cast<std::uint16_t>(blocks);
   handovers_.push_back(h);

@@ -44,6 +44,7 @@ PacketNetwork::PacketNetwork(const Fabric& fabric, const Tables& tables, const S
 void PacketNetwork::lay_out() {
   const auto ports = static_cast<std::size_t>(fabric_.all_ports());
   out_.resize(ports);
+  if (lanes_ > 1) turns_.resize(ports);
   send_.resize(ports * lanes_);
   receive_.resize(ports * lanes_);
   figures_.ports.resize(ports);
@@ -68,6 +69,8 @@ void PacketNetwork::lay_out_port(Port p) {
   o.delay = cable.delay;
   o.credit_way = cable.delay + time_of(p, settings_.credit_packet);
   o.peer = fabric_.peer(p);
+  o.next_node = fabric_.neighbor(p);
+  o.part = parts_.of(fabric_.node_of(p));
   o.from_host = !fabric_.is_switch(fabric_.node_of(p));
   o.to_host = !fabric_.is_switch(fabric_.neighbor(p));
   if (!o.to_host && o.delay + settings_.switch_delay <= Duration{0})
@@ -201,26 +204,6 @@ void PacketNetwork::start_message(const Waiting& waiting) {
 TimePoint PacketNetwork::next_event() {
   const TimePoint next = events_.next();
   return waiting_.empty() ? next : std::min(next, waiting_.top().time);
-}
-
-void PacketNetwork::advance(TimePoint until) {
-  TimePoint last = advanced_to_;
-  for (;;) {
-    const TimePoint next = events_.next();
-    if (!waiting_.empty() && waiting_.top().time <= next) {
-      if (waiting_.top().time >= until) break;
-      const Waiting w = waiting_.top();
-      waiting_.pop();
-      last = w.time;
-      start_message(w);
-    } else {
-      if (next >= until) break;
-      last = next;
-      process(events_.pop());
-    }
-    processed_++;
-  }
-  advanced_to_ = std::max(advanced_to_, until == EventQueue::never ? last : until);
 }
 
 std::string PacketNetwork::stuck() {

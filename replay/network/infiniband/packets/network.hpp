@@ -134,6 +134,7 @@ class PacketNetwork {
   Duration time_of(Port p, std::int64_t bytes) const { return Duration{rates_[out(p).rate].times(bytes)}; }
   Route route(Node sw, Port in, std::int32_t destination, std::uint8_t level) const;
   void process(const Event& e);
+  void fetch_ahead() const;
   void on_ready(const Event& e);
   void on_input_free(const Event& e);
   void on_output_free(const Event& e);
@@ -173,7 +174,7 @@ class PacketNetwork {
   bool start_train(Port p, int lane, std::int32_t message, TimePoint now);
   bool is_idle(Port p, int lane, TimePoint now);
   bool path_is_idle(Port p, int lane, const Message& m, TimePoint now);
-  bool break_train_at(Port p, const Event& e);
+  void break_train_for(const Event& e, Port p);
   void break_train(std::int32_t index, TimePoint now);
   void account(const Train& train, TrainRun& run, TimePoint now);
   void restore_credits(const Train& train, const TrainRun& run, std::size_t stage, TimePoint now);
@@ -193,6 +194,7 @@ class PacketNetwork {
   EventQueue events_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   std::vector<OutPort> out_;
+  std::vector<LaneTurn> turns_;       // by port, if there is more than one lane
   std::vector<SendLane> send_;        // by port and lane
   std::vector<ReceiveLane> receive_;  // by port and lane
   CreditRings credits_;

@@ -14,21 +14,27 @@ inline std::int32_t blocks_of(std::int64_t bytes) {
   return static_cast<std::int32_t>((bytes + credit_block - 1) / credit_block);
 }
 
-/// A port as a sender.
-struct OutPort {
+/// A port as a sender: what each packet needs, in one line of the cache.
+struct alignas(64) OutPort {
   TimePoint busy_until{};
   TimePoint wake_at = EventQueue::never;  // an event is due to look after it
   Duration delay{0};                      // of the cable
   Duration credit_way{0};                 // of a flow-control packet back over it
   Port peer = nothing;
+  Node next_node = nothing;      // that the peer belongs to
   std::int32_t train = nothing;  // that holds it
   Port last_input = nothing;     // that was served
+  std::int32_t part = 0;         // of its own node
   std::uint16_t waiting = 0;     // lanes, a bit each
   std::uint8_t rate = 0;         // among the rates of the fabric
-  bool from_host = false, to_host = false;
-  std::uint8_t high_entry = 0, low_entry = 0;  // of the tables of lanes
-  std::int16_t high_left = 0, low_left = 0;    // weights
-  std::int32_t high_sent = 0;                  // bytes since a low lane had its turn
+  bool from_host : 1 = false, to_host : 1 = false;
+};
+
+/// Where a port stands in the tables of lanes.
+struct LaneTurn {
+  std::uint8_t high_entry = 0, low_entry = 0;
+  std::int16_t high_left = 0, low_left = 0;  // weights
+  std::int32_t high_sent = 0;                // bytes since a low lane had its turn
 };
 
 /// A lane of a port as a sender: credits, and who waits for them.
@@ -48,7 +54,7 @@ struct ReceiveLane {
   std::int32_t bytes = 0;  // kept up for congestion control only
 };
 
-struct Packet {
+struct alignas(64) Packet {
   std::int32_t next = nothing;          // in the queue of its input, or among the spare ones
   std::int32_t next_request = nothing;  // for the same output and lane
   std::int32_t message = nothing;       // of a last packet
@@ -117,6 +123,9 @@ class CreditRings {
   }
   Credit& at(const SendLane& lane, unsigned i) {
     return all_[lane.ring + ((lane.ring_head + i) & (lane.ring_size - 1U))];
+  }
+  void prefetch(const SendLane& lane) const {
+    if (lane.ring_size > 0) __builtin_prefetch(&all_[lane.ring + (lane.ring_head & (lane.ring_size - 1U))]);
   }
   /// Counts what has come back until `now`.
   void collect(SendLane& lane, TimePoint now) {

@@ -11,7 +11,7 @@ namespace simreplay::infiniband {
 bool PacketNetwork::is_idle(Port p, int lane, TimePoint now) {
   const OutPort& o = out(p);
   SendLane& s = send_lane(p, lane);
-  if (o.train != nothing || o.busy_until > now || !mine(fabric_.node_of(o.peer))) return false;
+  if (o.train != nothing || o.busy_until > now || !mine(o.next_node)) return false;
   credits_.collect(s, now);
   return s.available == s.capacity;
 }
@@ -45,13 +45,11 @@ bool PacketNetwork::start_train(Port p, int lane, std::int32_t message, TimePoin
   return true;
 }
 
-/// True if there was a train, which is now packets; the event comes again, in its turn among theirs.
-bool PacketNetwork::break_train_at(Port p, const Event& e) {
-  if (out(p).train == nothing) return false;
+/// The train is packets now; the event comes again, in its turn among theirs.
+void PacketNetwork::break_train_for(const Event& e, Port p) {
   trains_broken_++;
   break_train(out(p).train, e.time);
   events_.push(e);
-  return true;
 }
 
 /// Writes down what packets have done before `now`, and what they are going to do from then on.
