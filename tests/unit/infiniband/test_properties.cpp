@@ -61,6 +61,12 @@ Settings draw_settings(Draw& draw) {
   if (draw.number(0, 2) == 0) s.lane_order = LaneOrder::fcfs;
   if (draw.number(0, 2) == 0) s.lanes = 5;
   s.high_limit = draw.of(std::array<std::int64_t, 3>{0, 1, 255});
+  if (draw.number(0, 4) == 0) {
+    s.congestion_control = true;
+    s.cc_marking_rate = draw.number(0, 2);
+    s.ccti_timer = Duration{draw.of(std::array<std::int64_t, 2>{500'000, 20'000'000})};
+    if (draw.number(0, 1) == 0) s.cc_table.assign(128, {1, 3});
+  }
   if (draw.number(0, 1) == 0) s.bin = Duration{1'000'000};
   return s;
 }
@@ -157,6 +163,40 @@ TEST_CASE("Trains are packets, parts are the whole, nothing is lost", "[property
   for (unsigned seed = 1; seed <= 150; seed++) examine(seed, tally);
   CHECK(tally.trains > 100);
   CHECK(tally.broken > 30);
+}
+
+TEST_CASE("A ring that blocks itself is told from one that is slow", "[property]") {
+  // Everybody to the second next, one packet of room: all hold what the next one needs.
+  const Net ring("torus:5,hosts=2", "minhop"), lanes("torus:5,hosts=2", "lash");
+  REQUIRE(!check(ring.fabric, ring.tables).acyclic());
+  REQUIRE(check(lanes.fabric, lanes.tables).acyclic());
+  std::vector<Injection> list;
+  for (std::int32_t i = 0; i < 10; i++)
+    list.push_back({.id = i, .source = i, .destination = (i + 4) % 10, .bytes = 1 << 20});
+  const Settings s{.switch_buffer = 4160};
+  const Run stuck = run(ring, s, list), slow = run(lanes, s, list);
+  CHECK(stuck.arrivals.size() < list.size());
+  CHECK_THAT(stuck.stuck, Catch::Matchers::Contains("packets wait for each other"));
+  CHECK(slow.arrivals.size() == list.size());
+  CHECK(slow.stuck.empty());
+}
+
+TEST_CASE("Congestion control frees those who only pass by", "[congestion]") {
+  // Six hosts of two leaves to one host; a seventh sends to a neighbor of that host over the same cable.
+  const Net net("fat-tree:leaves=3,spines=1,hosts=4,rate=4xNDR,host-rate=4xEDR", "updn");
+  std::vector<Injection> list;
+  for (const std::int32_t i : {0, 1, 2, 4, 5, 6})
+    list.push_back({.id = i, .source = i, .destination = 8, .bytes = 8 << 20});
+  list.push_back({.time = at_ps(400'000'000), .id = 99, .source = 3, .destination = 9, .bytes = 1 << 20});
+  Settings s;
+  const Run off = run(net, s, list);
+  s.congestion_control = true;
+  s.cc_threshold = 8;
+  s.ccti_timer = Duration{5'000'000};
+  const Run on = run(net, s, list);
+  CHECK(on.arrivals.back().latency() * 2 < off.arrivals.back().latency());
+  // The link to the host stays busy.
+  CHECK(on.figures.end - TimePoint{} < (off.figures.end - TimePoint{}) * 12 / 10);
 }
 
 TEST_CASE("A thousand more", "[.slow]") {

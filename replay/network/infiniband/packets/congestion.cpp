@@ -7,12 +7,20 @@
 #include "replay/network/infiniband/packets/network.hpp"
 
 namespace simreplay::infiniband {
+namespace {
 
-/// Threshold 15: from one sixteenth of the buffer on; 1: from fifteen of them on; 0: never.
-void PacketNetwork::mark(Packet& p, SendLane& lane) {
-  if (settings_.cc_threshold == 0 || p.bytes < settings_.cc_minimum_packet) return;
-  const ReceiveLane& queue = receive_[lane_index(p.in, p.lane)];
-  if (16 * std::int64_t{queue.bytes} < (16 - settings_.cc_threshold) * settings_.switch_buffer) return;
+std::uint64_t flow(std::int32_t source, std::int32_t destination) {
+  return static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(destination);
+}
+
+}  // namespace
+
+/// By what waits for the same output and lane in all inputs, the packet itself left out. Threshold 15: from
+/// one sixteenth of a buffer on; 1: from fifteen of them on; 0: never. A port that waited for credits is not
+/// where the congestion comes from.
+void PacketNetwork::mark(Packet& p, SendLane& lane, bool had_credits) {
+  if (settings_.cc_threshold == 0 || !had_credits || p.bytes < settings_.cc_minimum_packet) return;
+  if (16 * std::int64_t{lane.queued} < (16 - settings_.cc_threshold) * settings_.switch_buffer) return;
   if (lane.unmarked < settings_.cc_marking_rate) {
     lane.unmarked++;
     return;
@@ -42,28 +50,30 @@ void PacketNetwork::send_notice(const Packet& p, TimePoint now) {
   }
 }
 
-PacketNetwork::Slowness& PacketNetwork::slowness(std::int32_t source, std::int32_t destination,
-                                                 TimePoint now) {
-  const std::uint64_t flow =
-      static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(destination);
-  Slowness& s = slow_flows_.try_emplace(flow, Slowness{settings_.ccti_minimum, now}).first->second;
+/// With the time that has passed: the index falls by one after each period of the timer.
+void PacketNetwork::recover(Slowness& s, TimePoint now) const {
   const std::int64_t fallen = (now - s.since) / settings_.ccti_timer;
   s.since += fallen * settings_.ccti_timer;
   s.index = std::max(settings_.ccti_minimum, s.index - fallen);
-  return s;
 }
 
 void PacketNetwork::on_notice(const Event& e) {
   const auto port = static_cast<Port>(e.key & ((1U << kind_shift) - 1));
   const std::int32_t source = fabric_.node_of(port) - fabric_.switches();
-  Slowness& s = slowness(source, e.data, e.time);
+  Slowness& s =
+      slow_flows_.try_emplace(flow(source, e.data), Slowness{settings_.ccti_minimum, e.time}).first->second;
+  recover(s, e.time);
   s.index = std::min(settings_.ccti_limit, s.index + settings_.ccti_increase);
 }
 
 /// After a packet of a slowed flow, its lane pauses.
-void PacketNetwork::slow_down(Port p, int lane, const Message& sender, TimePoint end) {
-  if (slow_flows_.empty() && settings_.ccti_minimum == 0) return;
-  const std::int64_t index = slowness(sender.source, sender.destination, end).index;
+void PacketNetwork::slow_down(Port p, int lane, const Message& sender, TimePoint now, TimePoint end) {
+  std::int64_t index = settings_.ccti_minimum;
+  if (const auto found = slow_flows_.find(flow(sender.source, sender.destination));
+      found != slow_flows_.end()) {
+    recover(found->second, now);
+    index = found->second.index;
+  }
   if (index == 0) return;
   const Duration packet = time_of(p, settings_.mtu + settings_.packet_header);
   const auto& table = settings_.cc_table;

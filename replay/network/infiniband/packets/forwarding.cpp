@@ -94,7 +94,7 @@ void PacketNetwork::on_ready(const Event& e) {
   Packet& p = packets_[e.data];
   if (out(p.out).train != nothing) return break_train_for(e, p.out);
   ReceiveLane& queue = receive_[lane_index(p.in, p.lane)];
-  if (settings_.congestion_control) queue.bytes += p.bytes;
+  if (settings_.congestion_control) send_lane(p.out, p.out_lane).queued += p.bytes;
   if (queue.first != nothing) {
     packets_[queue.last].next = e.data;
     queue.last = e.data;
@@ -275,7 +275,7 @@ bool PacketNetwork::send_from_host(Port p, int lane, TimePoint now) {
   }
   const TimePoint end = now + time_of(p, packet.bytes);
   if (!(packet.flags & Packet::last)) m.requested = end;
-  if (settings_.congestion_control) slow_down(p, lane, m, end);
+  if (settings_.congestion_control) slow_down(p, lane, m, now, end);
   transmit(i, p, lane, now);
   return true;
 }
@@ -292,12 +292,16 @@ void PacketNetwork::transmit(std::int32_t index, Port p, int lane, TimePoint now
   f.queued += now - packet.ready;
   f.stalled += now - std::max(packet.requested, o.busy_until);
   if (figures_.bin.count() > 0) figures_.add_to_bins(p, now, end);
+  const bool had_credits = now == std::max(packet.requested, o.busy_until);
   o.busy_until = end;
   SendLane& s = send_lane(p, lane);
   s.available -= blocks_of(packet.bytes);
   if (packet.in != nothing) {
     packet.waited += now - packet.ready;
-    if (settings_.congestion_control) mark(packet, s);
+    if (settings_.congestion_control) {
+      s.queued -= packet.bytes;
+      mark(packet, s, had_credits);
+    }
     leave_input(packet, end);
   }
   pass_on(index, p, lane, now, end);
@@ -314,7 +318,6 @@ void PacketNetwork::leave_input(Packet& p, TimePoint end) {
   } else {
     events_.push(event(end, input_free, static_cast<std::int32_t>(place)));
   }
-  if (settings_.congestion_control) queue.bytes -= p.bytes;
   give_credit(out(p.in).peer, p.lane, end, blocks_of(p.bytes));
 }
 

@@ -164,11 +164,11 @@ class PacketNetwork {
   int oldest_lane(Port p, unsigned able) const;
 
   // congestion.cpp
-  void mark(Packet& p, SendLane& lane);
+  void mark(Packet& p, SendLane& lane, bool had_credits);
   void send_notice(const Packet& p, TimePoint now);
   void on_notice(const Event& e);
-  Slowness& slowness(std::int32_t source, std::int32_t destination, TimePoint now);
-  void slow_down(Port p, int lane, const Message& sender, TimePoint end);
+  void recover(Slowness& s, TimePoint now) const;
+  void slow_down(Port p, int lane, const Message& sender, TimePoint now, TimePoint end);
 
   // trains.cpp
   bool start_train(Port p, int lane, std::int32_t message, TimePoint now);

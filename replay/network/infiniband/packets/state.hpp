@@ -45,13 +45,13 @@ struct SendLane {
   std::uint32_t ring = 0;                        // credits on their way back
   std::uint16_t ring_size = 0, ring_head = 0, ring_count = 0;
   std::uint16_t unmarked = 0;  // packets since the last mark
+  std::int32_t queued = 0;     // bytes in the inputs; kept up for congestion control only
 };
 
 /// A lane of a port as a receiver: a queue, whose first packet leaves until `busy_until`.
 struct ReceiveLane {
   TimePoint busy_until{};
   std::int32_t first = nothing, last = nothing;
-  std::int32_t bytes = 0;  // kept up for congestion control only
 };
 
 struct alignas(64) Packet {
