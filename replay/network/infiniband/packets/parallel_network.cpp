@@ -1,0 +1,156 @@
+#include "replay/network/infiniband/packets/parallel_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "common/error.hpp"
+#include "common/mpi_session.hpp"
+
+namespace simreplay::infiniband {
+namespace {
+
+constexpr int handover_tag = 1;
+
+MPI_Comm duplicate(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(comm, &own);
+  return own;
+}
+
+int checked_bytes(std::size_t records) {
+  const std::size_t bytes = records * sizeof(Handover);
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Error({.problem = fmt::format("{} events for one rank in one window are too many", records)});
+  return static_cast<int>(bytes);
+}
+
+/// Ports have figures on one rank only, so a sum gathers them.
+void sum_ports(std::vector<PortFigures>& ports, MPI_Comm comm) {
+  static_assert(sizeof(PortFigures) == 5 * sizeof(std::int64_t));
+  std::vector<PortFigures> all(ports.size());
+  MPI_Reduce(ports.data(), all.data(), static_cast<int>(5 * ports.size()), MPI_INT64_T, MPI_SUM, 0, comm);
+  ports.swap(all);
+}
+
+void sum_bins(std::vector<std::vector<std::int64_t>>& bins, MPI_Comm comm) {
+  for (std::vector<std::int64_t>& own : bins) {
+    auto most = static_cast<std::int64_t>(own.size());
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT64_T, MPI_MAX, comm);
+    if (most == 0) continue;
+    own.resize(static_cast<std::size_t>(most), 0);
+    std::vector<std::int64_t> all(own.size());
+    MPI_Reduce(own.data(), all.data(), static_cast<int>(most), MPI_INT64_T, MPI_SUM, 0, comm);
+    own.swap(all);
+  }
+}
+
+}  // namespace
+
+ParallelNetwork::ParallelNetwork(MPI_Comm comm, const Fabric& fabric, const Tables& tables,
+                                 const Settings& settings, OnArrival on_arrival)
+    : fabric_(fabric),
+      comm_(duplicate(comm)),
+      network_(fabric, tables, settings, divide(fabric, size_of(comm)), rank_in(comm)),
+      on_arrival_(std::move(on_arrival)) {
+  neighbors_ = network_.parts().neighbors(fabric, rank_in(comm));
+  if (settings.congestion_control) {  // notices go from any rank to any other
+    neighbors_.clear();
+    for (int r = 0; r < size_of(comm); r++)
+      if (r != rank_in(comm)) neighbors_.push_back(r);
+  }
+  neighbor_of_part_.assign(static_cast<std::size_t>(size_of(comm)), -1);
+  for (std::size_t i = 0; i < neighbors_.size(); i++)
+    neighbor_of_part_[static_cast<std::size_t>(neighbors_[i])] = static_cast<int>(i);
+  outgoing_.resize(neighbors_.size());
+}
+
+void ParallelNetwork::inject(const Injection& injection) {
+  network_.inject(injection);
+  report_arrivals();  // of what stays on its host
+}
+
+void ParallelNetwork::report_arrivals() {
+  for (const Arrival& a : network_.take_arrivals()) on_arrival_(a);
+}
+
+TimePoint ParallelNetwork::window(TimePoint own_next, TimePoint limit) {
+  std::int64_t next = std::min(own_next, network_.next_event()).time_since_epoch().count();
+  MPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_INT64_T, MPI_MIN, comm_.get());
+  const TimePoint from{Duration{next}};
+  if (from >= limit) return limit;
+  const TimePoint until = std::min(limit, network_.window_end(from));
+  network_.advance(until);
+  exchange();
+  report_arrivals();
+  windows_++;
+  return until;
+}
+
+void ParallelNetwork::advance(TimePoint until) {
+  while (window(EventQueue::never, until) < until) {
+  }
+  if (size_of(comm_.get()) > 1 && until == EventQueue::never) return;
+  network_.advance(until);
+  report_arrivals();
+}
+
+void ParallelNetwork::exchange() {
+  if (neighbors_.empty()) return;
+  send_handovers();
+  for (const int from : neighbors_) receive_handovers(from);
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+void ParallelNetwork::send_handovers() {
+  for (auto& list : outgoing_) list.clear();
+  for (const Handover& h : network_.take_handovers())
+    outgoing_[static_cast<std::size_t>(neighbor_of_part_[static_cast<std::size_t>(h.part)])].push_back(h);
+  requests_.clear();
+  for (std::size_t i = 0; i < neighbors_.size(); i++) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    MPI_Isend(outgoing_[i].data(), checked_bytes(outgoing_[i].size()), MPI_BYTE, neighbors_[i], handover_tag,
+              comm_.get(), &requests_.back());
+  }
+}
+
+void ParallelNetwork::receive_handovers(int from) {
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  MPI_Mprobe(from, handover_tag, comm_.get(), &message, &status);
+  int bytes = 0;
+  MPI_Get_count(&status, MPI_BYTE, &bytes);
+  incoming_.resize(static_cast<std::size_t>(bytes) / sizeof(Handover));
+  MPI_Mrecv(incoming_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+  for (const Handover& h : incoming_) network_.accept(h);
+}
+
+Figures ParallelNetwork::gather_figures() const {
+  Figures all = network_.figures();
+  const MPI_Comm comm = comm_.get();
+  sum_ports(all.ports, comm);
+  sum_bins(all.busy_ps, comm);
+  std::array<std::int64_t, 2> sums{all.messages, all.bytes};
+  std::int64_t end = all.end.time_since_epoch().count();
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_INT64_T, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, &end, 1, MPI_INT64_T, MPI_MAX, comm);
+  MPI_Allreduce(MPI_IN_PLACE, all.latency.counts().data(), static_cast<int>(all.latency.counts().size()),
+                MPI_INT64_T, MPI_SUM, comm);
+  all.messages = sums[0];
+  all.bytes = sums[1];
+  all.end = TimePoint{Duration{end}};
+  return all;
+}
+
+void ParallelNetwork::check_progress() {
+  together(comm_.get(), [this] {
+    if (const std::string text = network_.stuck(); !text.empty())
+      throw Error({.operation = "deadlock",
+                   .problem = text,
+                   .remedy = "choose a routing whose check finds no circle"});
+  });
+}
+
+}  // namespace simreplay::infiniband
