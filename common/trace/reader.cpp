@@ -206,10 +206,22 @@ std::vector<Skipped> Reader::skipped() const {
   return all;
 }
 
+std::vector<Record> Reader::records(std::int32_t first, std::int32_t count) const {
+  const auto from = static_cast<std::uint64_t>(first);
+  std::vector<Record> all;
+  all.reserve(static_cast<std::size_t>(count));
+  for (const std::uint8_t r : columns_->processes.complete.read(from, static_cast<std::uint64_t>(count))) {
+    if (r >= static_cast<std::uint8_t>(Record::kinds))
+      corrupt(fmt::format("/processes/complete of process {} is {}", from + all.size(), r));
+    all.push_back(static_cast<Record>(r));
+  }
+  return all;
+}
+
 std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) const {
   const auto from = static_cast<std::uint64_t>(first), n = static_cast<std::uint64_t>(count);
   const auto starts = first_calls(first, count);
-  const auto complete = columns_->processes.complete.read(from, n);
+  const auto complete = records(first, count);
   const Column<std::int64_t> overheads(columns_->file, overhead_name);
   if (overheads.rows() != static_cast<std::uint64_t>(facts_.processes) * recording_kinds)
     corrupt(fmt::format("{} has not {} rows for each process", overhead_name, recording_kinds));
@@ -218,10 +230,7 @@ std::vector<Process> Reader::processes(std::int32_t first, std::int32_t count) c
   std::vector<Process> rows(n);
   for (std::size_t i = 0; i < n; i++) {
     const auto h = static_cast<std::size_t>(host[i]);
-    if (complete[i] >= static_cast<std::uint8_t>(Record::kinds))
-      corrupt(fmt::format("/processes/complete of process {} is {}", from + i, complete[i]));
-    rows[i] = {
-        starts[i + 1] - starts[i], static_cast<Record>(complete[i]), {}, h < hosts_.size() ? hosts_[h] : ""};
+    rows[i] = {starts[i + 1] - starts[i], complete[i], {}, h < hosts_.size() ? hosts_[h] : ""};
     std::copy_n(overhead.begin() + static_cast<std::ptrdiff_t>(i * recording_kinds), recording_kinds,
                 rows[i].overhead_ps.begin());
   }

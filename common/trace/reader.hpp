@@ -30,6 +30,8 @@ class Reader {
 
   /// Rows `first` to `first + count` of /processes.
   std::vector<Process> processes(std::int32_t first, std::int32_t count) const;
+  /// How much there is of each of these.
+  std::vector<Record> records(std::int32_t first, std::int32_t count) const;
   /// Row in /calls at which each of these processes starts, and one more for the end.
   std::vector<std::uint64_t> first_calls(std::int32_t first, std::int32_t count) const;
   /// Row in /segments likewise.

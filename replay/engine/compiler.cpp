@@ -175,10 +175,9 @@ void Compiler::compile_alone(const trace::Signature& s, Target& to) {
 
 /// Processes of which there is no record, if any.
 void Compiler::find_left_out() {
-  const auto rows = trace_.processes(0, trace_.facts().processes);
-  const auto is_left_out = [](const trace::Process& p) { return p.record == trace::Record::left_out; };
-  if (std::ranges::none_of(rows, is_left_out)) return;
-  for (const trace::Process& p : rows) left_out_.push_back(is_left_out(p));
+  const auto records = trace_.records(0, trace_.facts().processes);
+  if (std::ranges::find(records, trace::Record::left_out) == records.end()) return;
+  for (const trace::Record r : records) left_out_.push_back(r == trace::Record::left_out);
   for (const trace::Members& members : trace_.communicators()) {
     const auto ranks = members.world_ranks();
     has_left_out_.push_back(std::ranges::any_of(

@@ -203,7 +203,7 @@ class Engine final : private Directory {
   std::vector<std::int64_t> recorded_;  // ticks, by processor; unless the durations of all calls are read
   typename Clock::Slowdown io_slowdown_;
   std::int64_t tick_ps_ = 1;
-  bool is_crowded_;  // ranks outnumber processors: a look for messages gives the processor away
+  bool is_crowded_ = false;  // ranks outnumber processors: a look for messages gives the processor away
   int turns_between_looks_;
   trace::Reader::MappedCalls mapped_;       // where the file can be read without copies
   WindowPool windows_;                      // else

@@ -45,7 +45,7 @@ Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machi
       comm_(comm),
       rank_(rank_in(comm)),
       ranks_(size_of(comm)),
-      partition_(trace.first_calls(0, trace.facts().processes), ranks_),
+      partition_(shared_partition(trace, comm)),  // collective, so nothing that throws may come before
       exchange_(comm),
       ring_(comm),
       placements_(placements_on(machines, trace)),
@@ -55,8 +55,7 @@ Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machi
       as_recorded_(machines[0].as_recorded),
       is_special_(as_recorded_ || noise_.is_on()),
       tick_ps_(trace.facts().tick_ps),
-      is_crowded_(outnumber_processors(comm)),
-      turns_between_looks_(is_crowded_ ? turns_if_crowded : fewest_turns) {
+      turns_between_looks_(fewest_turns) {
   std::vector<Ratio> io;
   for (const Machine& machine : machines) io.push_back(machine.io_speedup.inverse());
   io_slowdown_ = Clock::slowdown(io);
@@ -181,6 +180,8 @@ Outcome Engine<Clock>::run() {
       ready_.clear();
     }
   };
+  is_crowded_ = outnumber_processors(comm_);
+  if (is_crowded_) turns_between_looks_ = turns_if_crowded;
   Ring::Verdict verdict = Ring::Verdict::going;
   while (verdict == Ring::Verdict::going) {
     replay();

@@ -1,15 +1,22 @@
 #pragma once
 // Which rank of the simulator hosts which virtual processors: blocks of about equal numbers of calls.
 
+#include <mpi.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "common/trace/reader.hpp"
 
 namespace simreplay::engine {
 
 class Partition {
  public:
+  /// The first process of each rank, and the end.
+  explicit Partition(std::vector<std::int32_t> firsts) : first_(std::move(firsts)) {}
   /// `first_call` as in Reader::first_calls of all processes. Every process weighs its calls plus one.
   Partition(std::span<const std::uint64_t> first_call, int ranks) {
     const std::size_t processes = first_call.size() - 1;
@@ -25,6 +32,7 @@ class Partition {
     first_.push_back(static_cast<std::int32_t>(processes));
   }
 
+  const std::vector<std::int32_t>& firsts() const { return first_; }
   std::int32_t first(int rank) const { return first_[static_cast<std::size_t>(rank)]; }
   std::int32_t count(int rank) const { return first(rank + 1) - first(rank); }
   int owner(std::int32_t process) const {
@@ -34,5 +42,9 @@ class Partition {
  private:
   std::vector<std::int32_t> first_;  // per rank, and the end
 };
+
+/// Of a trace among the ranks of `comm`. Rank 0 reads where the processes begin: of millions among thousands
+/// of ranks that is too much to be read by each. Collective; where rank 0 throws, all do.
+Partition shared_partition(const trace::Reader& trace, MPI_Comm comm);
 
 }  // namespace simreplay::engine
