@@ -32,7 +32,10 @@ predicted = json.load(open("summary.json"))["predicted_ps"] / 1e3
 halves = 2 * 1000
 fitted = point["half_round_trip"]["fitted_ns"] * halves
 barriers = 2 * json.load(open("residuals.json"))["barrier"]["measured_ns"]
-assert abs(predicted - fitted - barriers) < 0.01 * predicted, (predicted, fitted, barriers)
+# Where the measurement was noisy, the gap may be longer than what a process does between two messages: the
+# adapter, which is one for both ways here, is then waited for, at most that long each time.
+gaps = point["gap"]["fitted_ns"] * halves
+assert -0.01 * predicted < predicted - fitted - barriers < 0.01 * predicted + gaps, (predicted, fitted, barriers)
 PY
 
 expect_status 1 "$MPIRUN" -np 2 "$simcalibrate" --quick -o here.ini
