@@ -11,6 +11,7 @@
 #include "common/error.hpp"
 #include "common/mpi_ops.hpp"
 #include "replay/collectives/algorithms.hpp"
+#include "replay/command_line.hpp"
 
 namespace simreplay {
 namespace {
@@ -65,28 +66,6 @@ std::string version() {
                      mpi.substr(0, mpi.find('\n')));
 }
 
-po::variables_map parse(int argc, const char* const* argv, const po::options_description& all) {
-  po::positional_options_description positional;
-  positional.add("trace", -1);
-  po::variables_map values;
-  // No guessing: `--cpu` must not become `--cpu.speedup`.
-  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-  try {
-    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(),
-              values);
-  } catch (const po::unknown_option& e) {
-    std::vector<std::string> names;
-    for (const auto& option : all.options()) names.push_back("--" + option->long_name());
-    const std::string near = nearest(e.get_option_name(), names);
-    throw Error({.operation = e.get_option_name(),
-                 .problem = "unknown option",
-                 .remedy = near.empty() ? "see simreplay --help" : "did you mean " + near + "?"});
-  } catch (const po::error& e) {
-    throw Error({.problem = e.what(), .remedy = "see simreplay --help"});
-  }
-  return values;
-}
-
 std::string text_of(const po::variables_map& values, const char* name) {
   return values.count(name) ? values[name].as<std::string>() : std::string();
 }
@@ -125,7 +104,8 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
   add_machine_options(machine);
   hidden.add_options()("trace", po::value<std::vector<std::string>>());
   all.add(own).add(machine).add(hidden);
-  const po::variables_map values = parse(argc, argv, all);
+  const po::variables_map values =
+      parse_command_line(argc, argv, all, po::positional_options_description().add("trace", -1), "simreplay");
 
   ReplayOptions options;
   if (values["help"].as<bool>()) {

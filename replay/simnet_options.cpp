@@ -10,6 +10,7 @@
 
 #include "common/error.hpp"
 #include "common/machine.hpp"
+#include "replay/command_line.hpp"
 #include "replay/network/infiniband/generate.hpp"
 #include "replay/network/infiniband/routing/routing.hpp"
 
@@ -82,24 +83,6 @@ po::options_description model_options() {
   return o;
 }
 
-po::variables_map parse(int argc, const char* const* argv, const po::options_description& all) {
-  po::variables_map values;
-  const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-  try {
-    po::store(po::command_line_parser(argc, argv).options(all).positional({}).style(style).run(), values);
-  } catch (const po::unknown_option& e) {
-    std::vector<std::string> names;
-    for (const auto& option : all.options()) names.push_back("--" + option->long_name());
-    const std::string near = nearest(e.get_option_name(), names);
-    throw Error({.operation = e.get_option_name(),
-                 .problem = "unknown option",
-                 .remedy = near.empty() ? "see simnet --help" : "did you mean " + near + "?"});
-  } catch (const po::error& e) {
-    throw Error({.problem = e.what(), .remedy = "see simnet --help"});
-  }
-  return values;
-}
-
 std::int64_t number(const char* name, const std::string& text, std::int64_t (*parse_text)(std::string_view)) {
   try {
     return parse_text(text);
@@ -151,7 +134,8 @@ NetOptions parse_net_options(int argc, const char* const* argv) {
   const po::options_description usual = all_options(), model = model_options();
   po::options_description all;
   all.add(usual).add(model);
-  const po::variables_map values = parse(argc, argv, all);
+  const po::variables_map values =
+      parse_command_line(argc, argv, all, po::positional_options_description(), "simnet");
   NetOptions options;
   if (values["help"].as<bool>()) {
     std::ostringstream text;

@@ -61,7 +61,7 @@ class NeedsSingleMachines : public std::runtime_error {
   NeedsSingleMachines() : std::runtime_error("replays machines one by one") {}
 };
 
-/// Several machines side by side must agree in what decides on steps (see shape_of in report/sweep.hpp);
+/// Several machines side by side must agree in what decides on steps (see shape_of in sweep/passes.hpp);
 /// metrics of the program, threads, noise, the machine that recorded and predicted traces are for one machine
 /// alone.
 template <class Clock>

@@ -1,5 +1,5 @@
 #pragma once
-// The few verbs to which every MPI call is reduced. A call is a run of steps; the interpreter in engine.cpp
+// The few verbs to which every MPI call is reduced. A call is a run of steps; the interpreter in interpreter.tpp
 // knows nothing else.
 
 #include <cstdint>

@@ -14,6 +14,19 @@ namespace {
 
 using engine::FewMachines, engine::ManyMachines, engine::OneMachine;
 
+/// A communicator of the same ranks.
+class OwnComm {
+ public:
+  explicit OwnComm(MPI_Comm of) { MPI_Comm_dup(of, &comm_); }
+  ~OwnComm() { MPI_Comm_free(&comm_); }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  MPI_Comm get() const { return comm_; }
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 class Sweeper {
  public:
   Sweeper(const trace::Reader& trace, std::span<const Variant> variants, MPI_Comm comm,
@@ -38,7 +51,9 @@ class Sweeper {
     std::vector<Machine> machines;
     for (const std::size_t m : members) machines.push_back(variants_[m].machine);
     machines.resize(Clock::machines, machines.back());
-    const engine::Outcome outcome = replay<Clock>(machines, members.size());
+    // What a pass that failed has left under way must not reach the next.
+    const OwnComm comm(comm_);
+    const engine::Outcome outcome = replay<Clock>(comm.get(), machines, members.size());
     int alone = outcome.needs_single_machines ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MAX, comm_);
     if (alone != 0) {
@@ -56,7 +71,7 @@ class Sweeper {
   }
 
   template <class Clock>
-  engine::Outcome replay(std::span<const Machine> machines, std::size_t members) {
+  engine::Outcome replay(MPI_Comm comm, std::span<const Machine> machines, std::size_t members) {
     std::unique_ptr<engine::Engine<Clock>> engine;
     const auto of_all = [this, members](double share, TimePoint now) {
       progress_((static_cast<double>(done_) + share * static_cast<double>(members)) /
@@ -64,7 +79,7 @@ class Sweeper {
                 now);
     };
     together(comm_, [&] {
-      engine = std::make_unique<engine::Engine<Clock>>(trace_, machines, comm_, nullptr, of_all);
+      engine = std::make_unique<engine::Engine<Clock>>(trace_, machines, comm, nullptr, of_all);
     });
     return engine->run();
   }
