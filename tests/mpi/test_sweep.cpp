@@ -1,5 +1,4 @@
-// Sweeps of traces that machines cannot share: what a pass that was given up has left under way must not
-// reach those that follow.
+// Sweeps of traces that machines cannot share: the pass is given up, and each machine is replayed alone.
 #include <algorithm>
 #include <cstdio>
 
