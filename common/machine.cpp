@@ -92,10 +92,24 @@ constexpr std::array message_keys{
     MessageKey{"network.duplex", "full|half", "half: an adapter sends or receives, not both at a time", set_duplex},
 };
 
+/// What register_network_model() has been told.
+struct NetworkModels {
+  std::vector<std::string> names;
+  std::vector<NetworkKey> keys;
+};
+NetworkModels& network_models() {
+  static NetworkModels models;
+  return models;
+}
+
 void set_model(Machine& m, std::string_view text) {
-  if (text == "base") m.model = Machine::Model::base;
-  else if (text == "loggops") m.model = Machine::Model::loggops;
-  else throw std::invalid_argument(fmt::format("expected base or loggops, found '{}'", text));
+  const std::vector<std::string>& networks = network_models().names;
+  m.model = text == "loggops" ? Machine::Model::loggops : Machine::Model::base;
+  m.network.clear();
+  if (text == "base" || text == "loggops") return;
+  if (std::ranges::find(networks, text) == networks.end())
+    throw std::invalid_argument(fmt::format("expected base, loggops{}{}, found '{}'", networks.empty() ? "" : ", ", fmt::join(networks, ", "), text));
+  m.network = text;
 }
 
 void set_noise(Machine& m, std::string_view text) {
@@ -123,7 +137,7 @@ constexpr std::array machine_only_keys{
                [](Machine& m, std::string_view text) { m.noise_seed = parse_count(text); }},
     MachineKey{"barrier.overhead", time_form, "J: of a barrier after its latest request",
                [](Machine& m, std::string_view text) { m.barrier_overhead = parse_duration(text); }},
-    MachineKey{"network.model", "base|loggops", "how these costs add up", set_model},
+    MachineKey{"network.model", "MODEL", "how these costs add up (base, loggops), or a network in which messages disturb each other", set_model},
     MachineKey{"placement.scheme", "one-per-node|block|cyclic|FILE", "processes on nodes; a file has a node number per process",
                [](Machine& m, std::string_view text) { m.placement = text; }},
     MachineKey{"placement.processes-per-node", "COUNT", "of block and cyclic", set_processes_per_node},
@@ -263,9 +277,16 @@ bool give(Machine& machine, std::string_view key, const std::string& value) {
     machine.collectives[std::string(key.substr(collectives_prefix.size()))] = value;
     return true;
   }
-  const auto it = std::ranges::find(machine_only_keys, key, &MachineKey::key);
-  if (it == machine_only_keys.end()) return false;
-  it->set(machine, value);
+  if (const auto it = std::ranges::find(machine_only_keys, key, &MachineKey::key);
+      it != machine_only_keys.end()) {
+    it->set(machine, value);
+    return true;
+  }
+  const std::vector<NetworkKey>& of_networks = network_models().keys;
+  const auto it = std::ranges::find(of_networks, key, &NetworkKey::key);
+  if (it == of_networks.end()) return false;
+  it->check(value);
+  machine.network_settings[it->key] = value;
   return true;
 }
 
@@ -301,9 +322,15 @@ std::span<const MachineKey> machine_keys() {
                        of_all ? "of operations without one of their own" : "its algorithm", nullptr});
       }
     }
+    for (const NetworkKey& k : network_models().keys) all.push_back({k.key, k.form, k.help, nullptr});
     return all;
   }();
   return keys;
+}
+
+void register_network_model(const std::string& name, std::vector<NetworkKey> keys) {
+  network_models().names.push_back(name);
+  for (NetworkKey& k : keys) network_models().keys.push_back(std::move(k));
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> words) {

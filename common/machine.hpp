@@ -3,6 +3,7 @@
 // name, and one table drives reading, checking, help and documentation.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -64,6 +65,8 @@ struct Machine {
 
   std::string name = "ideal";  // of the preset or file, for people
   Model model = Model::base;
+  std::string network;  // the model in which messages disturb each other; empty: they do not
+  std::map<std::string, std::string> network_settings;  // keys of such models, as given
   bool as_recorded = false;      // the one that recorded: only the recorder's overhead is taken away
   Ratio cpu_speedup{1, 1};       // target over recording machine
   Duration barrier_overhead{};   // J
@@ -90,6 +93,15 @@ struct MachineKey {
   void (*set)(Machine&, std::string_view);  // of keys that belong to the machine as a whole
 };
 std::span<const MachineKey> machine_keys();
+
+/// A key of a network model, whose values are kept as given in Machine::network_settings.
+struct NetworkKey {
+  std::string key;  // with a prefix that is the model's own
+  std::string form, help;
+  std::function<void(const std::string& value)> check;  // throws std::invalid_argument: expected and found
+};
+/// `network.model` may have this value then. Before machines are read and options added.
+void register_network_model(const std::string& name, std::vector<NetworkKey> keys);
 
 /// Adds `--KEY VALUE` for every key.
 void add_machine_options(boost::program_options::options_description& options);

@@ -14,6 +14,7 @@
 #include "common/trace/reader.hpp"
 #include "common/trace/writer.hpp"
 #include "replay/engine/engine.hpp"
+#include "replay/network/models.hpp"
 #include "replay/options.hpp"
 #include "replay/report/summary.hpp"
 #include "replay/report/sweep.hpp"
@@ -138,6 +139,7 @@ int main(int argc, char** argv) {
   simreplay::MpiSession mpi(&argc, &argv);
   try {
     ReplayOptions options;
+    network::register_models();
     together(MPI_COMM_WORLD, [&] { options = parse_replay_options(argc, argv); });
     if (options.text.empty()) return options.is_sweep() ? replay_sweep(options, mpi) : replay(options, mpi);
     if (mpi.rank() == 0) std::fputs(options.text.c_str(), stdout);
