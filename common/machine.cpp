@@ -69,10 +69,15 @@ void set_per_byte(MessageCosts& c, std::string_view text) {
   c.*member = parse_by_size<Ratio>(text, parse_per_byte);
 }
 
+/// One of two words; true for the second.
+bool parse_either(std::string_view text, std::string_view first, std::string_view second) {
+  if (text != first && text != second)
+    throw std::invalid_argument(fmt::format("expected {} or {}, found '{}'", first, second, text));
+  return text == second;
+}
+
 void set_duplex(MessageCosts& c, std::string_view text) {
-  if (text != "full" && text != "half")
-    throw std::invalid_argument(fmt::format("expected full or half, found '{}'", text));
-  c.half_duplex = text == "half";
+  c.half_duplex = parse_either(text, "full", "half");
 }
 
 // clang-format off
@@ -138,6 +143,10 @@ constexpr std::array machine_only_keys{
     MachineKey{"barrier.overhead", time_form, "J: of a barrier after its latest request",
                [](Machine& m, std::string_view text) { m.barrier_overhead = parse_duration(text); }},
     MachineKey{"network.model", "MODEL", "how these costs add up (base, loggops), or a network in which messages disturb each other", set_model},
+    MachineKey{"network.receive-gap", "program|arrival", "messages pass the receiving adapter as the program takes them, or as they arrive",
+               [](Machine& m, std::string_view text) { m.gap_by_arrival = parse_either(text, "program", "arrival"); }},
+    MachineKey{"matching", "recorded|simulated", "wildcard receives and probes take the message that they took, or that arrives first",
+               [](Machine& m, std::string_view text) { m.matching_is_simulated = parse_either(text, "recorded", "simulated"); }},
     MachineKey{"placement.scheme", "one-per-node|block|cyclic|FILE", "processes on nodes; a file has a node number per process",
                [](Machine& m, std::string_view text) { m.placement = text; }},
     MachineKey{"placement.processes-per-node", "COUNT", "of block and cyclic", set_processes_per_node},
@@ -383,8 +392,12 @@ void apply_setting(Machine& machine, const std::string& key, const std::string& 
 
 std::string to_ini(const Machine& machine) {
   std::string text = "# " + machine.name + "\n", section;
+  constexpr auto nowhere = std::string::npos;
+  for (const auto& [key, value] : machine.settings)  // before any section
+    if (key.find('.') == nowhere) text += key + " = " + value + "\n";
   for (const auto& [key, value] : machine.settings) {
     const auto point = key.find('.');
+    if (point == nowhere) continue;
     if (key.substr(0, point) != section) text += "[" + (section = key.substr(0, point)) + "]\n";
     text += key.substr(point + 1) + " = " + value + "\n";
   }

@@ -2,6 +2,7 @@
 // The computer to predict. A machine file is INI; every key is also a command line option of the same
 // name, and one table drives reading, checking, help and documentation.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,11 @@ class BySize {
     return steps_[i].value;
   }
   bool is_constant() const { return steps_.size() == 1; }
+  T least() const {
+    return std::min_element(steps_.begin(), steps_.end(),
+                            [](const Step& a, const Step& b) { return a.value < b.value; })
+        ->value;
+  }
 
  private:
   struct Step {
@@ -67,11 +73,14 @@ struct Machine {
   Model model = Model::base;
   std::string network;  // the model in which messages disturb each other; empty: they do not
   std::map<std::string, std::string> network_settings;  // keys of such models, as given
-  bool as_recorded = false;      // the one that recorded: only the recorder's overhead is taken away
-  Ratio cpu_speedup{1, 1};       // target over recording machine
-  Duration barrier_overhead{};   // J
-  Ratio io_speedup{1, 1};        // of files, target over recording machine
-  MessageCosts between, within;  // nodes; a node
+  bool matching_is_simulated = false;  // wildcards take what arrives first here, not what they took
+  bool gap_by_arrival = false;         // messages pass the adapter that receives as they arrive, not as they
+                                       // are received
+  bool as_recorded = false;            // the one that recorded: only the recorder's overhead is taken away
+  Ratio cpu_speedup{1, 1};             // target over recording machine
+  Duration barrier_overhead{};         // J
+  Ratio io_speedup{1, 1};              // of files, target over recording machine
+  MessageCosts between, within;        // nodes; a node
   std::map<std::string, std::string> collectives;  // operation ("allreduce", or all_collectives) -> algorithm
 
   std::string placement = "one-per-node";  // block, cyclic, or a file with a node number per process

@@ -13,7 +13,7 @@
 #include "common/output.hpp"
 #include "common/trace/reader.hpp"
 #include "common/trace/writer.hpp"
-#include "replay/engine/engine.hpp"
+#include "replay/engine/replay.hpp"
 #include "replay/network/models.hpp"
 #include "replay/options.hpp"
 #include "replay/report/summary.hpp"
@@ -76,7 +76,6 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
   const auto start = Clock::now();
   std::unique_ptr<trace::Reader> trace;
   std::unique_ptr<trace::Rewriter> predicted;
-  std::unique_ptr<engine::Engine<engine::OneMachine>> engine;
   ProgressLine progress(mpi.rank() == 0);
   together(MPI_COMM_WORLD, [&] {
     trace = std::make_unique<trace::Reader>(options.trace);
@@ -89,12 +88,8 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
       predicted = std::make_unique<trace::Rewriter>(options.output, options.trace,
                                                     predicted_facts(*trace, options.machine), MPI_COMM_WORLD);
   });
-  together(MPI_COMM_WORLD, [&] {
-    engine = std::make_unique<engine::Engine<engine::OneMachine>>(
-        *trace, std::span(&options.machine, 1), MPI_COMM_WORLD, predicted.get(), std::ref(progress));
-  });
-
-  const engine::Outcome outcome = engine->run();
+  const engine::Outcome outcome =
+      engine::replay(*trace, options.machine, MPI_COMM_WORLD, predicted.get(), std::ref(progress));
   progress.clear();
   report::Summary summary = report::gather(outcome, 0, options.trace, trace->facts(), MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {

@@ -43,6 +43,7 @@ template <class Clock>
 struct Arrival {
   typename Clock::Time time;
   Kind kind;
+  [[no_unique_address]] typename Clock::Origin origin{};
 };
 
 /// Answers go against the message, on a channel of their own.
@@ -81,13 +82,14 @@ class Channels {
     Entry entry;
     entry.time = a.time;
     entry.kind = a.kind;
+    entry.origin = a.origin;
     push(channel, entry, +1);
   }
   /// The arrival that is first in the queue, if there is one.
   bool take_arrival(std::uint32_t channel, Arrival& a) {
     Queue& q = queues_[channel];
     if (q.balance <= 0) return false;
-    a = {q.first.time, q.first.kind};
+    a = {q.first.time, q.first.kind, q.first.origin};
     drop_first(q, -1);
     return true;
   }
@@ -95,7 +97,7 @@ class Channels {
   bool find_arrival(std::uint32_t channel, Arrival& a) const {
     const Queue& q = queues_[channel];
     if (q.balance <= 0) return false;
-    a = {q.first.time, q.first.kind};
+    a = {q.first.time, q.first.kind, q.first.origin};
     return true;
   }
 
@@ -133,6 +135,7 @@ class Channels {
       PendingReceive receive;
     };
     Kind kind = Kind::eager;
+    [[no_unique_address]] typename Clock::Origin origin{};
   };
   struct Queue {
     Entry first{};

@@ -37,9 +37,26 @@ struct alignas(64) Lanes {
   friend Lanes operator-(Lanes a, const Lanes& b) { return a -= b; }
 };
 
+/// What a message needs besides its time where messages are delivered in the order of simulated time.
+struct NoOrigin {};
+struct Origin {
+  std::int64_t id = -1;  // that the network knows it by; negative: it did not cross the network
+  std::int64_t bytes = 0;
+};
+
+/// What a lane counts there.
+struct NoCount {};
+struct MessageCount {
+  std::uint64_t messages =
+      0;  // sent so far; where several lanes send, each counts on from a number of its own
+};
+
 /// The clock of one machine.
 struct OneMachine {
   static constexpr std::size_t machines = 1;
+  static constexpr bool is_ordered = false;  // messages may be delivered as soon as they are known
+  using Origin = NoOrigin;
+  using Count = NoCount;
   using Time = TimePoint;
   using Span = Duration;
   using Slowdown = Ratio;
@@ -51,9 +68,20 @@ struct OneMachine {
   static void set(Span& s, std::size_t, Duration d) { s = d; }
 };
 
+/// The same where messages come in the order of simulated time: through a network in which they disturb each
+/// other, or because the order decides which receive takes which (windows.hpp).
+struct OneMachineInOrder : OneMachine {
+  static constexpr bool is_ordered = true;
+  using Origin = engine::Origin;
+  using Count = MessageCount;
+};
+
 template <std::size_t n>
 struct Machines {
   static constexpr std::size_t machines = n;
+  static constexpr bool is_ordered = false;
+  using Origin = NoOrigin;
+  using Count = NoCount;
   using Time = Lanes<n>;
   using Span = Lanes<n>;
 

@@ -24,10 +24,11 @@ std::string key_of(const OpInfo& op) {
 }  // namespace
 
 Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
-                   Directory& directory)
+                   Directory& directory, bool in_order)
     : trace_(trace),
       placement_(placement),
       directory_(directory),
+      in_order_(in_order),
       model_(machine),
       self_(trace::Members{{{0, 1, 1}}}) {
   find_left_out();
@@ -269,6 +270,7 @@ void Compiler::compile_access(const trace::Signature& s, network::Access kind, T
   const bool within = placement_.same_node(to.process, s.peer);
   to.add(Code::transfer, costs_.access(kind, s.bytes, within), static_cast<std::uint32_t>(s.communicator),
          slot);
+  if (in_order_) to.add(Code::target, 0, static_cast<std::uint32_t>(s.peer));
 }
 
 /// All accesses end, then all members wait for each other.
@@ -291,7 +293,7 @@ void Compiler::compile_epoch(const trace::Signature& s, Target& to) {
     if (verb == Verb::expose || verb == Verb::conclude)
       add_send(sent, 0, false, to);
     else
-      to.add(Code::take, receive_cost(received, 0), directory_.channel_from(received));
+      add_receive(received, 0, to);
   }
 }
 
@@ -333,11 +335,20 @@ std::uint32_t Compiler::receive_cost(const Envelope& e, std::int64_t bytes) {
   return costs_.receive(bytes, placement_.same_node(e.source, e.destination));
 }
 
+/// What waits for its receive is answered across the network: that takes a request to wait for.
+void Compiler::add_receive(const Envelope& e, std::int64_t bytes, Target& to) {
+  const std::uint32_t cost = receive_cost(e, bytes), channel = directory_.channel_from(e);
+  if (in_order_)
+    to.receive(cost, channel);
+  else
+    to.add(Code::take, cost, channel);
+}
+
 void Compiler::compile_receive(const trace::Signature& s, Target& to) {
   const bool takes_part = s.peer != trace::nobody && !(s.flags & trace::cancelled);
   const Envelope e{s.peer, to.process, s.communicator, s.tag};
   if (info(s.op).verb != Verb::post_receive) {
-    if (takes_part) to.add(Code::take, receive_cost(e, s.bytes), directory_.channel_from(e));
+    if (takes_part) add_receive(e, s.bytes, to);
     return;
   }
   if (s.request == trace::nobody) to.refuse(trace_.path(), s, "opens no request");

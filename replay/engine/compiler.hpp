@@ -64,8 +64,9 @@ class Compiler {
  public:
   /// Of the machine counts what decides on steps: eager limits, algorithms, which nodes the processes are on.
   /// Throws Error if it names an algorithm that does not exist.
+  /// `in_order`: receives are posted before they are waited for, and accesses to windows name their target.
   Compiler(const trace::Reader& trace, const Machine& machine, const Placement& placement,
-           Directory& directory);
+           Directory& directory, bool in_order);
 
   Program compile(std::int32_t process, const trace::SignatureTable& table);
   const network::CostClasses& costs() const { return costs_; }
@@ -88,6 +89,7 @@ class Compiler {
   };
   Answer add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to);
   std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
+  void add_receive(const Envelope& e, std::int64_t bytes, Target& to);
   void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void compile_launch(const trace::Signature& s, Target& to);
   void compile_neighbors(const trace::Signature& s, Target& to);
@@ -117,6 +119,7 @@ class Compiler {
   const trace::Reader& trace_;
   const Placement& placement_;
   Directory& directory_;
+  bool in_order_;
   network::CostModel model_;
   network::CostClasses costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;

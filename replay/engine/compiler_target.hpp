@@ -41,6 +41,13 @@ struct Compiler::Target {
     started.push_back(cost);
     if (first_scratch == most_slots) scratch = std::max(scratch, static_cast<std::uint32_t>(started.size()));
   }
+  /// Posts a receive and waits for it, beside what is started.
+  void receive(std::uint32_t cost, std::uint32_t channel) {
+    const auto slots = static_cast<std::uint32_t>(started.size());
+    add(Code::post, cost, channel, first_scratch + slots);
+    add(Code::wait, 0, 1, first_scratch + slots);
+    if (first_scratch == most_slots) scratch = std::max(scratch, slots + 1);
+  }
   /// Waits for it, in the order in which it was started.
   void finish() {
     const std::size_t first = program.steps.size();

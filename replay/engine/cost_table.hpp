@@ -15,7 +15,9 @@ namespace simreplay::engine {
 template <class Clock>
 struct alignas(64) Cost {
   typename Clock::Span before{}, busy{}, flight{}, gap{}, lead{}, transfer{};
+  std::int64_t bytes = 0;
   bool outwards = false;
+  bool crosses = false;  // the network of the machine
   enum class Gap : std::uint8_t {
     none,
     some,
@@ -27,6 +29,7 @@ struct alignas(64) Cost {
 template <class Clock>
 struct AnswerCost {
   typename Clock::Span acknowledge{}, released{};
+  std::int64_t returned = 0;  // bytes, of an access
 };
 
 template <class Clock>
@@ -47,6 +50,8 @@ class CostTable {
     Cost<Clock>& cost = costs_.emplace_back();
     AnswerCost<Clock>& answer = answers_.emplace_back();
     std::size_t with_gap = 0;
+    cost.bytes = use.role == network::Use::Role::access && use.kind == network::Access::get ? 0 : use.bytes;
+    answer.returned = use.kind == network::Access::put ? 0 : use.bytes;
     for (std::size_t m = 0; m < models_.size(); m++) {
       const network::Cost c = models_[m].of(use);
       const auto set = [m](auto& to, Duration d) { Clock::set(to, m, d); };
@@ -59,6 +64,7 @@ class CostTable {
       set(answer.acknowledge, c.acknowledge);
       set(answer.released, c.released);
       cost.outwards = c.outwards;
+      cost.crosses = c.crosses;
       if (c.gap.count() != 0) with_gap++;
     }
     using Gap = typename Cost<Clock>::Gap;

@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "common/machine.hpp"
@@ -26,6 +27,7 @@
 #include "replay/engine/placement.hpp"
 #include "replay/engine/ring.hpp"
 #include "replay/engine/virtual_processor.hpp"
+#include "replay/engine/windows.hpp"
 #include "replay/observe/metrics.hpp"
 #include "replay/observe/recorded_times.hpp"
 
@@ -33,8 +35,8 @@ namespace simreplay::engine {
 
 /// How this rank's part of the replay ended.
 struct Outcome {
-  std::vector<std::vector<Account>> accounts;  // by machine, of the processes from `first_process`
-  std::int32_t first_process = 0;
+  std::vector<std::vector<Account>> accounts;  // by machine, of the processes of this rank
+  std::vector<std::int32_t> processes;         // which these are; empty: those of the ranks follow each other
   std::vector<std::string> blocked;  // one line per process that could not go on, at most 20 of this rank
   std::int64_t blocked_processes = 0;
   std::int64_t cut_processes = 0;       // whose records end before MPI_Finalize
@@ -47,6 +49,7 @@ struct Outcome {
   std::vector<observe::Row> metric_rows;  // of the processes of this rank, ascending
   std::vector<std::string> unpaired;      // regions and timers without end or beginning, at most 20 lines
   std::int64_t unpaired_metrics = 0;
+  network::Report network;  // on rank 0
 };
 
 constexpr std::size_t lines_shown = 20;
@@ -61,17 +64,46 @@ class NeedsSingleMachines : public std::runtime_error {
   NeedsSingleMachines() : std::runtime_error("replays machines one by one") {}
 };
 
+/// Hears the share of this rank's calls that is done and the simulated time, a few times a second.
+using Progress = std::function<void(double share, TimePoint now)>;
+
+/// What the replay in the order of simulated time keeps; maps are by the id of the message that began it.
+struct InOrder {
+  InOrder(MPI_Comm comm, const Machine& machine, network::Network* network);
+
+  struct Asking {  // for a receive
+    std::uint32_t channel;
+    std::int64_t bytes;
+    Duration lead;  // from the answer to the data
+  };
+  struct Awaiting {  // data that were asked for
+    PendingReceive receive;
+    std::uint32_t channel;
+  };
+  struct Accessing {  // a window
+    PendingReceive request;
+    std::uint32_t window;
+    bool brings;  // data
+  };
+  Windows windows;
+  std::unordered_map<std::int64_t, Asking> asking;
+  std::unordered_map<std::int64_t, Awaiting> awaiting;
+  std::unordered_map<std::int64_t, Accessing> accessing;
+};
+struct NotInOrder {
+  NotInOrder(MPI_Comm, const Machine&, network::Network*) {}
+};
+
 /// Several machines side by side must agree in what decides on steps (see shape_of in sweep/passes.hpp);
 /// metrics of the program, threads, noise, the machine that recorded and predicted traces are for one machine
 /// alone.
 template <class Clock>
 class Engine final : private Directory {
  public:
-  /// `rewritten` takes the predicted times of each call; may be null. `progress` hears the share of this
-  /// rank's calls that is done and the simulated time, a few times a second.
-  using Progress = std::function<void(double share, TimePoint now)>;
+  /// `rewritten` takes the predicted times of each call; may be null.
+  /// `network` joins the nodes of the machine; null where messages do not disturb each other.
   Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
-         trace::Rewriter* rewritten, Progress progress);
+         trace::Rewriter* rewritten, Progress progress, network::Network* network = nullptr);
 
   /// Collective. Throws nothing: errors are in the outcome.
   Outcome run();
@@ -83,6 +115,8 @@ class Engine final : private Directory {
   using Slot = engine::Slot<Clock>;
   using Lane = engine::Lane<Clock>;
   using Strand = engine::Strand<Clock>;
+  using Thread = engine::Thread<Clock>;
+  using Threads = engine::Threads<Clock>;
   using Accesses = engine::Accesses<Clock>;
   using VirtualProcessor = engine::VirtualProcessor<Clock>;
   using Cost = engine::Cost<Clock>;
@@ -97,6 +131,7 @@ class Engine final : private Directory {
   using Awaited = std::uint64_t;
   static constexpr Awaited on_channel = Awaited{1} << 32, nothing = Awaited{1} << 33, anything = nothing + 1;
   static Awaited awaits(const Lane& lane) {
+    if (lane.blocked == Blocked::on_accesses) return anything;
     return lane.blocked_on | (lane.blocked == Blocked::on_channel ? on_channel : 0);
   }
   void wake(std::uint32_t processor, Awaited what);
@@ -123,6 +158,9 @@ class Engine final : private Directory {
   std::int64_t gap_before(VirtualProcessor& v, const Call& call, std::uint32_t row) const;
   Duration computation_before(VirtualProcessor& v, const Call& call, std::uint32_t row,
                               TimePoint begin) requires(is_single);
+  std::size_t row_of(const VirtualProcessor& v) const {
+    return partition_.is_in_order() ? v.number : static_cast<std::size_t>(v.process);
+  }
   std::int64_t recorded_ticks(VirtualProcessor& v, std::uint32_t row) const;
   std::int64_t recorded_ticks_alone(const VirtualProcessor& v, std::uint32_t row) const;
   void read_window(VirtualProcessor& v) const;
@@ -144,7 +182,7 @@ class Engine final : private Directory {
   bool go_on_inside(VirtualProcessor& v) requires(is_single);
   bool go_on(VirtualProcessor& v, Thread& thread) requires(is_single);
   void settle(VirtualProcessor& v) requires(is_single);
-  void fork(VirtualProcessor& v, const Step& s, std::span<const Step> body);
+  void fork(VirtualProcessor& v, Lane& lane, const Step& s, std::span<const Step> body);
   void run_strands(VirtualProcessor& v);
   void join(VirtualProcessor& v, Strand& strand);
   static Time& strand_end(VirtualProcessor& v, std::uint32_t communicator);
@@ -169,12 +207,38 @@ class Engine final : private Directory {
   void deliver_batched(std::uint32_t channel, const Arrival& arrival);
   void deliver_elsewhere(std::uint32_t channel, const Arrival& arrival, PendingReceive r);
   Time match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost);
-  void complete(Slot& slot, const Arrival& arrival);
-  void complete_matched(Slot& slot, Kind kind);
+  void complete(Slot& slot, const Arrival& arrival, PendingReceive r);
+  void complete_matched(Slot& slot, const Arrival& arrival, PendingReceive r);
+  std::uint32_t answers_of(std::uint32_t channel);
+  Slot& slot_of(PendingReceive r);
+  void send(VirtualProcessor& v, Lane& lane, const Step& s, const Time& now);
   void make_ready(VirtualProcessor& v);
   bool take_batches();
   void await_message();
-  Outcome outcome();
+  bool run_freely();
+  template <class Do>
+  void guarded(Do&& what);
+
+  // In order (ordered.tpp).
+  static Partition partition_of(const trace::Reader& trace, const Machine& machine, MPI_Comm comm,
+                                const network::Network* network);
+  bool run_in_order() requires(Clock::is_ordered);
+  void hold_arrivals() requires(Clock::is_ordered);
+  void bring(const Due& due) requires(Clock::is_ordered);
+  void send_in_order(VirtualProcessor& v, Lane& lane, const Step& s, Kind kind,
+                     const Time& now) requires(Clock::is_ordered);
+  void cross(std::uint32_t channel, std::int64_t id, std::int64_t bytes,
+             const Time& time) requires(Clock::is_ordered);
+  bool is_answered_across(std::uint32_t channel, const Arrival& request, const Time& matched,
+                          std::uint32_t cost, PendingReceive r);
+  void send_data(const Due& clear) requires(Clock::is_ordered);
+  void take_data(const Due& data) requires(Clock::is_ordered);
+  void abandon_across(PendingReceive r) requires(Clock::is_ordered);
+  std::uint32_t access_across(VirtualProcessor& v, Lane& lane, Slot* slots,
+                              const Step* at_step) requires(Clock::is_ordered);
+  void return_access(const network::Arrival& access) requires(Clock::is_ordered);
+  void end_access(const Due& returned) requires(Clock::is_ordered);
+  Outcome outcome(bool is_whole);
   std::vector<Account> accounts_on(std::size_t machine) const;
   static Accesses& accesses(VirtualProcessor& v, std::uint32_t window);
   std::uint32_t awaited_channel(const VirtualProcessor& v) const;
@@ -200,7 +264,7 @@ class Engine final : private Directory {
   bool as_recorded_;
   bool is_special_;  // computation: with noise, or as recorded
   bool reads_durations_ = true;
-  std::vector<std::int64_t> recorded_;  // ticks, by processor; unless the durations of all calls are read
+  std::vector<std::int64_t> recorded_;  // ticks, by row_of(); unless the durations of all calls are read
   typename Clock::Slowdown io_slowdown_;
   std::int64_t tick_ps_ = 1;
   bool is_crowded_ = false;  // ranks outnumber processors: a look for messages gives the processor away
@@ -226,6 +290,7 @@ class Engine final : private Directory {
   std::deque<std::uint32_t> ready_;
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
+  [[no_unique_address]] std::conditional_t<Clock::is_ordered, InOrder, NotInOrder> order_;
   bool is_large_ = false;
   bool comes_first_ = false;  // who is made ready now
   std::string failure_;

@@ -38,24 +38,26 @@ inline bool outnumber_processors(MPI_Comm comm) {
 
 template <class Clock>
 Engine<Clock>::Engine(const trace::Reader& trace, std::span<const Machine> machines, MPI_Comm comm,
-                      trace::Rewriter* rewritten, Progress progress)
+                      trace::Rewriter* rewritten, Progress progress, network::Network* network)
     : trace_(trace),
       rewritten_(rewritten),
       progress_(std::move(progress)),
       comm_(comm),
       rank_(rank_in(comm)),
       ranks_(size_of(comm)),
-      partition_(shared_partition(trace, comm)),  // collective, so nothing that throws may come before
+      // Collective, so nothing that throws may come before.
+      partition_(partition_of(trace, machines[0], comm, network)),
       exchange_(comm),
       ring_(comm),
       placements_(placements_on(machines, trace)),
-      compiler_(trace, machines[0], placements_[0], *this),
+      compiler_(trace, machines[0], placements_[0], *this, Clock::is_ordered),
       costs_(machines),
       noise_(machines[0]),
       as_recorded_(machines[0].as_recorded),
       is_special_(as_recorded_ || noise_.is_on()),
       tick_ps_(trace.facts().tick_ps),
-      turns_between_looks_(fewest_turns) {
+      turns_between_looks_(fewest_turns),
+      order_(comm, machines[0], network) {
   std::vector<Ratio> io;
   for (const Machine& machine : machines) io.push_back(machine.io_speedup.inverse());
   io_slowdown_ = Clock::slowdown(io);
@@ -100,12 +102,14 @@ inline std::size_t most_calls(std::span<const std::uint64_t> first_calls) {
 
 template <class Clock>
 void Engine<Clock>::set_up() {
+  // Read are those from `begin` on: its own, or all where these are scattered.
+  const bool in_order = partition_.is_in_order();
   const std::int32_t first = partition_.first(rank_), count = partition_.count(rank_);
-  const auto rows = trace_.processes(first, count);
-  const auto first_calls = trace_.first_calls(first, count),
-             first_segments = trace_.first_segments(first, count);
-  own_calls_ = first_calls.back() - first_calls.front();
-  recorded_ = trace_.recorded_ticks(first, count);
+  const std::int32_t begin = in_order ? first : 0, read = in_order ? count : trace_.facts().processes;
+  const auto rows = trace_.processes(begin, read);
+  const auto first_calls = trace_.first_calls(begin, read),
+             first_segments = trace_.first_segments(begin, read);
+  recorded_ = trace_.recorded_ticks(begin, read);
   reads_durations_ = recorded_.empty() || rewritten_ || as_recorded_ || !trace_.metrics().empty();
   const auto processes = static_cast<std::size_t>(count);
   const std::size_t room =
@@ -125,19 +129,21 @@ void Engine<Clock>::set_up() {
   awaited_.assign(processes, nothing);
   for (std::size_t i = 0; i < processors_.size(); i++) {
     VirtualProcessor& v = processors_[i];
-    v.process = first + static_cast<std::int32_t>(i);
+    v.process = partition_.process_at(first + static_cast<std::int32_t>(i));
     v.number = static_cast<std::uint32_t>(i);
-    v.is_cut = rows[i].record == trace::Record::cut;
+    const auto row = static_cast<std::size_t>(v.process - begin);
+    v.is_cut = rows[row].record == trace::Record::cut;
     Overheads overhead_ps{};
-    std::ranges::copy(rows[i].overhead_ps, overhead_ps.begin());
+    std::ranges::copy(rows[row].overhead_ps, overhead_ps.begin());
     v.overhead_ps = &*overheads_.insert(overhead_ps).first;
     v.overhead_before_ps = overhead_ps[static_cast<std::size_t>(trace::Recording::message)];
     v.slowdown = slowdown_of(v.process);
     if constexpr (is_single)
       if (as_recorded_) v.main.now = start_of_shifts;
-    v.first_call = first_calls[i];
-    v.next_segment = first_segments[i];
-    v.end_segment = first_segments[i + 1];
+    v.first_call = first_calls[row];
+    v.next_segment = first_segments[row];
+    v.end_segment = first_segments[row + 1];
+    own_calls_ += first_calls[row + 1] - first_calls[row];
     make_ready(v);
   }
   if (is_single && !trace_.metrics().empty())
@@ -168,32 +174,42 @@ void Engine<Clock>::add_skipped() {
 
 template <class Clock>
 Outcome Engine<Clock>::run() {
-  const auto replay = [this] {
-    try {
-      replay_ready();
-    } catch (const NeedsSingleMachines& e) {
-      needs_single_machines_ = true;
-      failure_ = e.what();
-      ready_.clear();
-    } catch (const std::exception& e) {
-      failure_ = e.what();
-      ready_.clear();
-    }
-  };
   is_crowded_ = outnumber_processors(comm_);
   if (is_crowded_) turns_between_looks_ = turns_if_crowded;
+  if constexpr (Clock::is_ordered)
+    return outcome(run_in_order());
+  else
+    return outcome(run_freely());
+}
+
+template <class Clock>
+template <class Do>
+void Engine<Clock>::guarded(Do&& what) {
+  try {
+    what();
+    return;
+  } catch (const NeedsSingleMachines& e) {
+    needs_single_machines_ = true;
+    failure_ = e.what();
+  } catch (const std::exception& e) {
+    failure_ = e.what();
+  }
+  ready_.clear();
+}
+
+/// False if it failed, on some rank.
+template <class Clock>
+bool Engine<Clock>::run_freely() {
   Ring::Verdict verdict = Ring::Verdict::going;
   while (verdict == Ring::Verdict::going) {
-    replay();
+    guarded([this] { replay_ready(); });
     exchange_.flush();
     if (take_batches() && !ready_.empty()) continue;
     if (exchange_.comes_soon()) continue;
     verdict = ring_.pass(exchange_.balance(), !failure_.empty());
     if (verdict == Ring::Verdict::going) await_message();
   }
-  Outcome result = outcome();
-  result.failed = verdict == Ring::Verdict::failed;
-  return result;
+  return verdict == Ring::Verdict::ended;
 }
 
 template <class Clock>
@@ -274,7 +290,8 @@ void Engine<Clock>::await_message() {
 template <class Clock>
 std::uint32_t Engine<Clock>::channel_from(const Envelope& e) {
   const std::uint32_t channel = channels_.open(e);
-  channels_.set_processor(channel, static_cast<std::uint32_t>(e.destination - partition_.first(rank_)));
+  channels_.set_processor(
+      channel, static_cast<std::uint32_t>(partition_.place_of(e.destination) - partition_.first(rank_)));
   return channel;
 }
 
@@ -415,7 +432,7 @@ void Engine<Clock>::end(VirtualProcessor& v) const {
   a.end = v.main.now;
   a.waiting = v.main.waiting;
   a.elapsed = v.main.now - Time{};
-  if (!reads_durations_ && v.finished) a.recorded += Duration{recorded_[v.number] * tick_ps_};
+  if (!reads_durations_ && v.finished) a.recorded += Duration{recorded_[row_of(v)] * tick_ps_};
   if constexpr (is_single) {
     if (as_recorded_) {
       a.elapsed += a.recorded - start_of_shifts.time_since_epoch();

@@ -28,9 +28,12 @@ class Exchange {
   std::uint32_t open(int rank, const Envelope& e);
   void put(std::uint32_t channel, const Arrival& arrival) {
     const Remote& r = remote_[channel];
-    append(r.rank, {r.number, arrival.kind, arrival.time});
+    append(r.rank, {r.number, arrival.kind, arrival.time, arrival.origin});
   }
   void flush();
+  /// What was opened under this number, and the number by which the other rank knows it.
+  const Envelope& envelope(std::uint32_t channel) const { return index_[channel]; }
+  std::uint32_t number_there(std::uint32_t channel) const { return remote_[channel].number; }
 
   /// Takes one batch that has come, if any; unpack() then tells what it holds.
   bool receive();
@@ -57,6 +60,7 @@ class Exchange {
     std::uint32_t channel;  // number that the sender gave it; the top bit announces it
     Kind kind;
     typename Clock::Time time;
+    [[no_unique_address]] typename Clock::Origin origin{};
   };
   // Just below Open MPI's eager limit for shared memory (4 KiB with its header): an eager message is copied
   // once and needs no answer.
@@ -121,7 +125,7 @@ void Exchange<Clock>::unpack(Announce&& announce, Arrive&& arrive) const {
       std::memcpy(&e, &received_[++i], sizeof e);
       announce(Announcement{received_from_, r.channel & ~announces, e});
     } else {
-      arrive(received_from_, r.channel, Arrival{r.time, r.kind});
+      arrive(received_from_, r.channel, Arrival{r.time, r.kind, r.origin});
     }
   }
 }

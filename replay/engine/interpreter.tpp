@@ -61,7 +61,7 @@ template <class Clock>
   }
   if (r.slot >= of_strand) [[unlikely]]
     return deliver_elsewhere(channel, arrival, r);
-  complete(slots_[r.processor][r.slot], arrival);
+  complete(slots_[r.processor][r.slot], arrival, r);
   wake(r.processor, r.slot);
 }
 
@@ -74,6 +74,9 @@ template <class Clock>
 
 template <class Clock>
 void Engine<Clock>::deliver_batched(std::uint32_t channel, const Arrival& arrival) {
+  if constexpr (Clock::is_ordered)
+    if (arrival.origin.id >= 0)
+      return order_.windows.hold({arrival.time, arrival.origin.id, arrival.origin.bytes, channel, false});
   deliver(channel, arrival);
 }
 
@@ -81,30 +84,49 @@ void Engine<Clock>::deliver_batched(std::uint32_t channel, const Arrival& arriva
 template <class Clock>
 void Engine<Clock>::deliver_elsewhere(std::uint32_t channel, const Arrival& arrival, PendingReceive r) {
   if (r.slot == no_slot) {
-    match(channel, arrival.kind, arrival.time, free);
+    if (!is_answered_across(channel, arrival, arrival.time, free, r))
+      match(channel, arrival.kind, arrival.time, free);
     return;
   }
-  VirtualProcessor& v = processors_[r.processor];
-  complete(v.beside->strands[(r.slot & ~of_strand) >> strand_shift].slots[r.slot & strand_slot_mask],
-           arrival);
-  make_ready(v);
+  complete(slot_of(r), arrival, r);
+  make_ready(processors_[r.processor]);
+}
+
+template <class Clock>
+auto Engine<Clock>::slot_of(PendingReceive r) -> Slot& {
+  if (r.slot < of_strand) return slots_[r.processor][r.slot];
+  Beside<Clock>& beside = *processors_[r.processor].beside;
+  return beside.strands[(r.slot & ~of_strand) >> strand_shift].slots[r.slot & strand_slot_mask];
 }
 
 /// The message (or answer) that a pending slot was posted for has come.
 template <class Clock>
-[[gnu::always_inline]] inline void Engine<Clock>::complete(Slot& slot, const Arrival& a) {
+[[gnu::always_inline]] inline void Engine<Clock>::complete(Slot& slot, const Arrival& a, PendingReceive r) {
   slot.time = later(slot.time, a.time);
   slot.state_and_cost -= Slot::pending;
   if (a.kind != Kind::eager) [[unlikely]]
-    complete_matched(slot, a.kind);
+    complete_matched(slot, a, r);
 }
 
 template <class Clock>
-void Engine<Clock>::complete_matched(Slot& slot, Kind kind) {
+void Engine<Clock>::complete_matched(Slot& slot, const Arrival& a, PendingReceive r) {
   const std::uint32_t cost = slot.cost();
-  slot.time = match(slot.channel, kind, slot.time, cost);
-  if (kind == Kind::synchronous) return;
+  if (is_answered_across(slot.channel, a, slot.time, cost, r)) {
+    if (a.kind == Kind::rendezvous) slot.state_and_cost += Slot::pending;
+    return;
+  }
+  slot.time = match(slot.channel, a.kind, slot.time, cost);
+  if (a.kind == Kind::synchronous) return;
   slot.state_and_cost |= Slot::matched;
+}
+
+/// The channel of answers to messages of this one.
+template <class Clock>
+std::uint32_t Engine<Clock>::answers_of(std::uint32_t channel) {
+  if (channel >= answer_channel_.size()) answer_channel_.resize(channel + 1, no_channel);
+  if (answer_channel_[channel] == no_channel)
+    answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
+  return answer_channel_[channel];
 }
 
 /// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is
@@ -112,13 +134,20 @@ void Engine<Clock>::complete_matched(Slot& slot, Kind kind) {
 template <class Clock>
 auto Engine<Clock>::match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost) -> Time {
   if (kind == Kind::eager || kind == Kind::answer) return time;
-  if (channel >= answer_channel_.size()) answer_channel_.resize(channel + 1, no_channel);
-  if (answer_channel_[channel] == no_channel)
-    answer_channel_[channel] = channel_to(answer_to(channels_.envelope(channel)));
   const bool asked = kind == Kind::rendezvous;
   const AnswerCost<Clock>& answer = costs_.answer(cost);
-  dispatch(answer_channel_[channel], {time + (asked ? answer.released : answer.acknowledge), Kind::answer});
+  dispatch(answers_of(channel), {time + (asked ? answer.released : answer.acknowledge), Kind::answer});
   return asked ? time + costs_[cost].transfer : time;
+}
+
+template <class Clock>
+[[gnu::always_inline]] inline void Engine<Clock>::send(VirtualProcessor& v, Lane& lane, const Step& s,
+                                                       const Time& now) {
+  const Kind kind = s.code() == Code::start ? Kind::eager : static_cast<Kind>(s.slot);
+  if constexpr (Clock::is_ordered)
+    send_in_order(v, lane, s, kind, now);
+  else
+    dispatch(s.channel, {now + costs_[s.cost()].flight, kind});
 }
 
 // --- one virtual processor --------------------------------------------------------------------------------
@@ -298,8 +327,7 @@ template <class Flow>
         [[fallthrough]];
       case Code::send:
         pass_adapter(now, cost, now, lane);
-        dispatch(s.channel,
-                 {now + cost.flight, s.code() == Code::start ? Kind::eager : static_cast<Kind>(s.slot)});
+        send(v, lane, s, now);
         now += cost.busy;
         break;
       case Code::post:
@@ -311,7 +339,7 @@ template <class Flow>
         slot.state_and_cost = Slot::pending | s.cost();
         slot.channel = s.channel;
         if (Arrival a; channels_.take_arrival(s.channel, a))
-          complete(slot, a);
+          complete(slot, a, {v.number, lane.slot_tag | s.slot});
         else
           channels_.push_receive(s.channel, {v.number, lane.slot_tag | s.slot});
         break;
@@ -423,9 +451,11 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
       break;
     case Code::fork:
       slots[s.slot] = {Time{}, Slot::pending, no_channel};
-      fork(v, s, {at_step + 1, s.cost()});
+      fork(v, lane, s, {at_step + 1, s.cost()});
       return 1 + s.cost();
     case Code::transfer: {
+      if constexpr (Clock::is_ordered)
+        if (cost.crosses) return access_across(v, lane, slots, at_step);
       pass_adapter(lane.now, cost, lane.now, lane);
       Accesses& at = accesses(v, s.channel);
       at.done = later(at.done, lane.now + cost.flight);
@@ -436,6 +466,10 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
     }
     case Code::drain: {
       const Accesses& at = accesses(v, s.channel);
+      if (s.slot == 0 ? at.under_way > 0 : at.under_way_here > 0) {
+        lane.blocked = Blocked::on_accesses;
+        return 0;
+      }
       wait_until(s.slot == 0 ? at.done : at.done_here, lane.now, lane);
       break;
     }
@@ -458,6 +492,8 @@ template <class Clock>
 void Engine<Clock>::release(VirtualProcessor& v, Slot& slot, std::uint32_t number) {
   if (slot.is_pending() && slot.channel != no_channel)
     channels_.abandon_receive(slot.channel, {v.number, number}, no_slot);
+  if constexpr (Clock::is_ordered)
+    if (slot.is_pending()) abandon_across({v.number, number});
   if (v.beside)
     for (Strand& strand : v.beside->strands)
       if (strand.request == number) strand.request = no_slot;

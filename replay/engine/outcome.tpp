@@ -35,17 +35,18 @@ std::string Engine<Clock>::describe_block(const VirtualProcessor& v) const {
 }
 
 template <class Clock>
-Outcome Engine<Clock>::outcome() {
+Outcome Engine<Clock>::outcome(bool is_whole) {
   Outcome o;
-  o.first_process = partition_.first(rank_);
+  o.failed = !is_whole;
   o.failure = failure_;
   o.metrics = trace_.metrics();
   for (VirtualProcessor& v : processors_) {
+    if (!partition_.is_in_order()) o.processes.push_back(v.process);
     if (!v.finished) cut(v);
     if (v.is_cut) o.cut_processes++;
     if constexpr (is_single)
       if (!observed_.empty()) finish_metrics(v, o);
-    if (v.main.blocked == Blocked::no || !failure_.empty()) continue;
+    if (v.main.blocked == Blocked::no || !is_whole) continue;
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
       o.blocked.push_back(describe_block(v));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Which rank of the simulator hosts which virtual processors: blocks of about equal numbers of calls.
+// Which rank of the simulator hosts which virtual processors: blocks of about equal numbers of calls, or
+// where the network wants them.
 
 #include <mpi.h>
 
@@ -32,15 +33,29 @@ class Partition {
     first_.push_back(static_cast<std::int32_t>(processes));
   }
 
+  /// As a list says, by process.
+  Partition(std::span<const int> rank_of, int ranks);
+
   const std::vector<std::int32_t>& firsts() const { return first_; }
+  /// The places of a rank; processes have places in their order, unless a list said otherwise.
   std::int32_t first(int rank) const { return first_[static_cast<std::size_t>(rank)]; }
   std::int32_t count(int rank) const { return first(rank + 1) - first(rank); }
+  bool is_in_order() const { return process_at_.empty(); }
+  std::int32_t process_at(std::int32_t place) const {
+    return is_in_order() ? place : process_at_[static_cast<std::size_t>(place)];
+  }
+  std::int32_t place_of(std::int32_t process) const {
+    return is_in_order() ? process : place_of_[static_cast<std::size_t>(process)];
+  }
   int owner(std::int32_t process) const {
-    return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), process) - first_.begin()) - 1;
+    return static_cast<int>(std::upper_bound(first_.begin(), first_.end(), place_of(process)) -
+                            first_.begin()) -
+           1;
   }
 
  private:
   std::vector<std::int32_t> first_;  // per rank, and the end
+  std::vector<std::int32_t> process_at_, place_of_;
 };
 
 /// Of a trace among the ranks of `comm`. Rank 0 reads where the processes begin: of millions among thousands

@@ -73,6 +73,12 @@ std::int32_t Placement::node(std::int32_t process) const {
   return process;
 }
 
+std::int32_t Placement::nodes(std::int32_t processes) const {
+  std::int32_t most = -1;
+  for (std::int32_t p = 0; p < processes; p++) most = std::max(most, node(p));
+  return most + 1;
+}
+
 const Ratio& Placement::speedup(std::int32_t process) const {
   if (const auto it = of_process_.find(process); it != of_process_.end()) return it->second;
   if (of_node_.empty()) return speedup_;

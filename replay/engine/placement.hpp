@@ -19,6 +19,8 @@ class Placement {
   Placement(const Machine& machine, std::int32_t processes, std::span<const trace::Metric> metrics = {});
 
   std::int32_t node(std::int32_t process) const;
+  /// All nodes of these processes are below.
+  std::int32_t nodes(std::int32_t processes) const;
   bool same_node(std::int32_t a, std::int32_t b) const {
     return scheme_ != Scheme::one_per_node && node(a) == node(b);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The few verbs to which every MPI call is reduced. A call is a run of steps; the interpreter in interpreter.tpp
-// knows nothing else.
+// The few verbs to which every MPI call is reduced. A call is a run of steps; the interpreter in
+// interpreter.tpp knows nothing else.
 
 #include <cstdint>
 
@@ -25,6 +25,7 @@ enum class Code : std::uint8_t {
   fork,      // the next steps, as many as the class of cost says, go on beside the process, after what was
              // forked on communicator `channel` before; they complete `slot`
   transfer,  // an access to window `channel` begins; it completes `slot`, if that is one
+  target,    // of the access before: process `channel`
   drain,     // wait for the accesses to window `channel`: until they are done, or (`slot`) at the origin
   mark,      // something is said about the program: mark `slot` of its process
 };

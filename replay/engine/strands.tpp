@@ -11,7 +11,7 @@
 namespace simreplay::engine {
 
 template <class Clock>
-void Engine<Clock>::fork(VirtualProcessor& v, const Step& s, std::span<const Step> body) {
+void Engine<Clock>::fork(VirtualProcessor& v, Lane& lane, const Step& s, std::span<const Step> body) {
   std::vector<Strand>& strands = v.others().strands;
   const auto idle = std::ranges::find(strands, false, &Strand::active);
   const auto number = static_cast<std::uint32_t>(idle - strands.begin());
@@ -22,12 +22,16 @@ void Engine<Clock>::fork(VirtualProcessor& v, const Step& s, std::span<const Ste
   if (idle == strands.end()) strands.emplace_back();
   Strand& strand = strands[number];
   static_cast<Lane&>(strand) = Lane{};
-  strand.now = later(v.main.now, strand_end(v, s.channel));
+  strand.now = later(lane.now, strand_end(v, s.channel));
   strand.slot_tag = of_strand | number << strand_shift;
   strand.communicator = s.channel;
   strand.request = s.slot;
   strand.step = 0;
   strand.active = true;
+  if constexpr (Clock::is_ordered) {  // its messages are numbered as if they had been sent at once
+    strand.messages = lane.messages;
+    lane.messages += body.size();
+  }
   strand.steps.assign(body.begin(), body.end());
   strand.slots.resize(std::max(strand.slots.size(), body.size()));
   v.beside->order.push_back(number);

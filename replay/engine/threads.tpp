@@ -11,7 +11,8 @@
 namespace simreplay::engine {
 constexpr std::size_t remembered_calls = std::size_t{1} << 16;  // `overlaps` has 16 bits
 
-inline TimePoint& latest_leave(Threads& threads, std::uint64_t call) {
+template <class Clock>
+TimePoint& latest_leave(Threads<Clock>& threads, std::uint64_t call) {
   return threads.latest_leaves[call % remembered_calls];
 }
 
@@ -89,6 +90,8 @@ bool Engine<Clock>::begin_call(VirtualProcessor& v) requires(is_single) {
   const std::uint32_t overlaps = !v.facts || v.facts->overlaps.empty() ? 0 : v.facts->overlaps[signature];
   if (t.all.size() <= number) t.all.resize(number + std::size_t{1});
   Thread& thread = t.all[number];
+  if constexpr (Clock::is_ordered)
+    if (!thread.has_begun) thread.messages = MessageId::first_of_lane(number);
   const bool all_before_are_over = t.inside.empty() || t.all[t.inside.front()].row + overlaps >= v.row;
   if (thread.is_inside || !all_before_are_over) return false;
 

@@ -47,10 +47,10 @@ struct AccountOf {
 };
 using Account = AccountOf<OneMachine>;
 
-enum class Blocked : std::uint8_t { no, on_channel, on_slot };
+enum class Blocked : std::uint8_t { no, on_channel, on_slot, on_accesses };
 /// What runs through steps: the process itself, or a collective that it has started.
 template <class Clock>
-struct Lane {
+struct Lane : Clock::Count {
   typename Clock::Time now{};
   std::array<typename Clock::Time, 2>
       adapters{};  // inwards, outwards: free for the next message from then on
@@ -89,13 +89,15 @@ constexpr std::uint32_t most_strands = of_strand >> strand_shift, strand_slot_ma
 template <class Clock>
 struct Accesses {
   std::uint32_t window;
+  std::uint32_t under_way = 0, under_way_here = 0;  // across a network; of these, those that bring data here
   typename Clock::Time done{}, done_here{};
 };
 
 constexpr std::uint32_t between_calls = ~std::uint32_t{0};
 
 /// One of several threads that call MPI. What they do depends on the machine, so they have one.
-struct Thread : Lane<OneMachine> {
+template <class Clock>
+struct Thread : Lane<Clock> {
   TimePoint began{}, entered{};
   Duration computation{};  // its part of the process's
   const Ratio* slowdown = nullptr;
@@ -105,8 +107,9 @@ struct Thread : Lane<OneMachine> {
   bool has_begun = false;
 };
 
+template <class Clock>
 struct Threads {
-  std::vector<Thread> all;
+  std::vector<Thread<Clock>> all;
   std::vector<std::uint32_t> inside;     // threads in calls, by row
   std::vector<TimePoint> latest_leaves;  // of all calls up to each of the last ones, as a ring
   std::uint64_t settled = 0;             // calls that have entries there: all before are over
@@ -141,7 +144,7 @@ struct alignas(64) VirtualProcessor {
   const typename Clock::Slowdown* slowdown = nullptr;  // time here per recorded time of computation
   const Overheads* overhead_ps = nullptr;
   std::unique_ptr<Beside<Clock>> beside;
-  std::unique_ptr<Threads> threads;  // where there are several
+  std::unique_ptr<Threads<Clock>> threads;  // where there are several
   AccountOf<Clock> account;
 
   std::int32_t process = 0;

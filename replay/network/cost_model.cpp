@@ -18,7 +18,13 @@ Duration per_byte(const BySize<Ratio>& cost, std::int64_t bytes, std::int64_t co
 }  // namespace
 
 CostModel::CostModel(const Machine& machine)
-    : machine_(machine), between_(machine.between, machine.model), within_(machine.within, machine.model) {}
+    : machine_(machine), between_(machine.between, machine.model), within_(machine.within, machine.model) {
+  if (machine.network.empty()) return;
+  MessageCosts& between = machine_.between;
+  between.latency = between.gap = BySize<Duration>{};
+  between.per_byte = between.gap_per_byte = BySize<Ratio>{Ratio{0, 1}};
+  between.half_duplex = false;
+}
 
 Protocol CostModel::protocol(std::int64_t bytes, bool within_node, bool synchronous) const {
   if (bytes > way(within_node).eager_limit) return Protocol::rendezvous;
@@ -26,6 +32,19 @@ Protocol CostModel::protocol(std::int64_t bytes, bool within_node, bool synchron
 }
 
 Cost CostModel::of(const Use& use) const {
+  Cost c = of_message(use);
+  if (machine_.network.empty() || use.within_node) return c;
+  const MessageCosts& costs = machine_.between;
+  const Duration leaves =
+      costs.send_prolog.at(use.bytes) + per_byte(costs.send_per_byte, use.bytes, use.bytes);
+  c.crosses = use.role == Use::Role::send || use.role == Use::Role::access;
+  c.released = costs.receive_epilog.at(use.bytes);
+  if (use.role == Use::Role::send) c.transfer = leaves;
+  if (use.role == Use::Role::answer) c.transfer = Duration{};
+  return c;
+}
+
+Cost CostModel::of_message(const Use& use) const {
   const MessageCosts& costs = way(use.within_node);
   switch (use.role) {
     case Use::Role::nothing:

@@ -32,6 +32,7 @@ enum class Access : std::uint8_t { put, get, update };
 struct Cost {
   Duration before{}, busy{}, flight{}, gap{}, lead{};
   bool outwards = false;  // through the adapter that sends
+  bool crosses = false;   // a network in which messages disturb each other: it comes after `flight`
   // After the match of a message that waits for its receive:
   Duration transfer{};     // rendezvous: until the data has come; of a sender: until it knows
   Duration acknowledge{};  // synchronous: until the sender knows
@@ -46,7 +47,7 @@ struct Use {
     receive,  // a receive does not know the protocol until the message is there
     answer,   // the end of a send that waits for its receive
     access,   // to a window. flight: until the origin knows that it is done; transfer: until it has its data,
-             // or may use its buffer again
+              // or may use its buffer again
     barrier,  // the patent's overhead
     formula,  // a collective without messages: the smaller of two sums of `messages` and `bytes`
   };
@@ -59,13 +60,21 @@ struct Use {
   friend bool operator==(const Use&, const Use&) = default;
 };
 
-/// The costs of one machine.
+/// The costs of one machine. Where a network of its own (network.hpp) joins the nodes, that says how long the
+/// way takes: neither latency nor bytes nor gaps of the machine count between nodes then, and messages that
+/// wait for their receive are answered across it.
+///   rendezvous   receive.released: from the match to the answer; send.transfer: from the answer to the data
+///   synchronous  receive.acknowledge: from the match to the answer
 class CostModel {
  public:
   explicit CostModel(const Machine& machine);
   Cost of(const Use& use) const;
   /// Of a send of the program: synchronous if it says so, rendezvous above the eager limit.
   Protocol protocol(std::int64_t bytes, bool within_node, bool synchronous) const;
+  /// No message takes less from its send to its arrival.
+  Duration fastest(bool within_node) const {
+    return way(within_node).send_prolog.least() + way(within_node).latency.least();
+  }
 
  private:
   const MessageCosts& way(bool within_node) const { return within_node ? machine_.within : machine_.between; }
@@ -73,6 +82,7 @@ class CostModel {
   Cost receive(std::int64_t bytes, const MessageCosts& c) const;
   Cost answer(std::int64_t bytes, const MessageCosts& c, Protocol protocol) const;
   Cost access(Access kind, std::int64_t bytes, const MessageCosts& c) const;
+  Cost of_message(const Use& use) const;
   Duration formula(const Use& use) const;
 
   Machine machine_;

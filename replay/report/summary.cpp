@@ -36,6 +36,14 @@ std::vector<T> gather_bytes(const std::vector<T>& mine, MPI_Comm comm) {
   return all;
 }
 
+/// By process; `numbers` are those of the rows, if they are not.
+std::vector<ProcessRow> in_order(std::vector<ProcessRow> rows, const std::vector<std::int32_t>& numbers) {
+  if (numbers.empty()) return rows;
+  std::vector<ProcessRow> ordered(rows.size());
+  for (std::size_t i = 0; i < rows.size(); i++) ordered[static_cast<std::size_t>(numbers[i])] = rows[i];
+  return ordered;
+}
+
 std::vector<std::string> gather_lines(const std::vector<std::string>& mine, MPI_Comm comm) {
   std::vector<char> bytes;
   for (const std::string& line : mine) {
@@ -160,7 +168,7 @@ Summary gather(const engine::Outcome& o, std::size_t machine, const std::string&
     rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(),
                     a.end.time_since_epoch().count(), a.recorded.count()});
   }
-  s.processes = gather_bytes(rows, comm);
+  s.processes = in_order(gather_bytes(rows, comm), gather_bytes(o.processes, comm));
   s.add_up();
   s.calls = sum_of(calls, comm);
   s.messages = sum_of(messages, comm);
@@ -174,6 +182,8 @@ Summary gather(const engine::Outcome& o, std::size_t machine, const std::string&
     s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}",
                                      blocked, cut(waiting, blocked)));
   s.metrics = {o.metrics, gather_bytes(o.metric_rows, comm)};
+  std::ranges::stable_sort(s.metrics.rows, {}, &observe::Row::process);
+  s.network = o.network;
   const std::int64_t unpaired = sum_of(o.unpaired_metrics, comm);
   const auto unpaired_lines = gather_lines(o.unpaired, comm);
   if (unpaired > 0)
@@ -207,6 +217,8 @@ std::string to_text(const Summary& s) {
     text += fmt::format("slowest     process {} ends last; process {} computes most\n", slowest, busiest);
   }
   text += "\n" + table(s) + to_text(s.metrics) + "\n";
+  for (const std::string& line : s.network.lines) text += line + "\n";
+  if (!s.network.lines.empty()) text += "\n";
   for (const std::string& w : s.warnings) text += "warning: " + w + "\n";
   text += fmt::format("replayed in {:.3f} s on {} {}: {} calls/s\n", s.replay_seconds, s.ranks,
                       s.ranks == 1 ? "rank" : "ranks",
@@ -241,6 +253,7 @@ std::string to_json(const Summary& s) {
                     {"recorded_ps", r.recorded_ps}});
   }
   add_json(s.metrics, j);
+  if (!s.network.json.empty()) j["network"] = nlohmann::ordered_json::parse(s.network.json);
   // Names are the program's, and need not be UTF-8.
   return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

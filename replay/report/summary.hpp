@@ -27,6 +27,7 @@ struct Summary {
   std::int64_t calls = 0, messages = 0, unreceived = 0;
   std::int64_t cut_processes = 0;  // whose records end before MPI_Finalize
   MetricTable metrics;             // regions, counters and timers
+  network::Report network;         // if it is one of its own
   std::vector<std::string> warnings;
   int ranks = 1;
   double replay_seconds = 0;

@@ -8,6 +8,7 @@
 
 #include "common/mpi_session.hpp"
 #include "replay/engine/engine.hpp"
+#include "replay/engine/replay.hpp"
 
 namespace simreplay::sweep {
 namespace {
@@ -72,12 +73,13 @@ class Sweeper {
 
   template <class Clock>
   engine::Outcome replay(MPI_Comm comm, std::span<const Machine> machines, std::size_t members) {
-    std::unique_ptr<engine::Engine<Clock>> engine;
     const auto of_all = [this, members](double share, TimePoint now) {
       progress_((static_cast<double>(done_) + share * static_cast<double>(members)) /
                     static_cast<double>(variants_.size()),
                 now);
     };
+    if constexpr (Clock::machines == 1) return engine::replay(trace_, machines[0], comm, nullptr, of_all);
+    std::unique_ptr<engine::Engine<Clock>> engine;
     together(comm_, [&] {
       engine = std::make_unique<engine::Engine<Clock>>(trace_, machines, comm, nullptr, of_all);
     });
@@ -95,8 +97,8 @@ class Sweeper {
 }  // namespace
 
 std::string shape_of(const Machine& m, bool trace_has_metrics) {
-  const bool is_alone = m.as_recorded || m.noise.numerator() != 0 || !m.noise_profile.empty() ||
-                        (trace_has_metrics && !m.speedups.empty());
+  const bool is_alone = m.as_recorded || engine::is_ordered(m) || m.noise.numerator() != 0 ||
+                        !m.noise_profile.empty() || (trace_has_metrics && !m.speedups.empty());
   if (is_alone) return "";
   std::string shape = fmt::format("{} {} {}", m.processes_per_node, m.placement, m.within.eager_limit);
   for (const MessageCosts* c : {&m.between, &m.within})

@@ -1,0 +1,31 @@
+// The engine for one machine whose messages are delivered in the order of simulated time.
+
+#include "replay/engine/channels.tpp"
+#include "replay/engine/engine.tpp"
+#include "replay/engine/exchange.tpp"
+#include "replay/engine/interpreter.tpp"
+#include "replay/engine/marks.tpp"
+#include "replay/engine/ordered.tpp"
+#include "replay/engine/outcome.tpp"
+#include "replay/engine/strands.tpp"
+#include "replay/engine/threads.tpp"
+
+namespace simreplay::engine {
+namespace {
+
+/// That does not cross a network.
+Duration fastest_message(const Machine& machine) {
+  const network::CostModel model(machine);
+  const Duration within = model.fastest(true);
+  return machine.network.empty() ? std::min(within, model.fastest(false)) : within;
+}
+
+}  // namespace
+
+InOrder::InOrder(MPI_Comm comm, const Machine& machine, network::Network* network)
+    : windows(comm, network, machine.matching_is_simulated || machine.gap_by_arrival,
+              fastest_message(machine)) {}
+
+template class Engine<OneMachineInOrder>;
+
+}  // namespace simreplay::engine
