@@ -178,7 +178,7 @@ void Compiler::add_message(const collectives::Message& m, const Envelope& sent, 
       if (const Answer a = add_send(sent, m.bytes, false, to); a.comes) to.listen(a.cost, a.channel);
       break;
     case Message::Kind::receive:
-      add_receive(received, m.bytes, to);
+      add_receive(received, m.bytes, 0, to);
       break;
     case Message::Kind::start_receive:
       to.listen(receive_cost(received, m.bytes), directory_.channel_from(received));

@@ -29,6 +29,7 @@ Compiler::Compiler(const trace::Reader& trace, const Machine& machine, const Pla
       placement_(placement),
       directory_(directory),
       in_order_(in_order),
+      matching_is_simulated_(machine.matching_is_simulated),
       model_(machine),
       self_(trace::Members{{{0, 1, 1}}}) {
   find_left_out();
@@ -98,8 +99,10 @@ void Compiler::compile_call(const trace::Signature& s, Target& to) {
     case Verb::cancel:
       break;  // what it cancelled says so itself
     case Verb::probe:
-      if (s.peer >= 0 && !(s.flags & trace::nothing_found))
-        to.add(Code::look, 0, directory_.channel_from({s.peer, to.process, s.communicator, s.tag}));
+      if (s.peer >= 0 && !(s.flags & trace::nothing_found)) {
+        const Envelope e{s.peer, to.process, s.communicator, s.tag};
+        to.add(Code::look, 0, channel_of_receive(e, s.flags), directory_.channel_from(e));
+      }
       break;
     case Verb::launch:
       compile_launch(s, to);
@@ -293,7 +296,7 @@ void Compiler::compile_epoch(const trace::Signature& s, Target& to) {
     if (verb == Verb::expose || verb == Verb::conclude)
       add_send(sent, 0, false, to);
     else
-      add_receive(received, 0, to);
+      add_receive(received, 0, 0, to);
   }
 }
 
@@ -336,25 +339,32 @@ std::uint32_t Compiler::receive_cost(const Envelope& e, std::int64_t bytes) {
 }
 
 /// What waits for its receive is answered across the network: that takes a request to wait for.
-void Compiler::add_receive(const Envelope& e, std::int64_t bytes, Target& to) {
-  const std::uint32_t cost = receive_cost(e, bytes), channel = directory_.channel_from(e);
+void Compiler::add_receive(const Envelope& e, std::int64_t bytes, std::uint16_t flags, Target& to) {
+  const std::uint32_t cost = receive_cost(e, bytes), channel = channel_of_receive(e, flags);
   if (in_order_)
     to.receive(cost, channel);
   else
     to.add(Code::take, cost, channel);
 }
 
+/// That of the message it took, or of all that it would have taken.
+std::uint32_t Compiler::channel_of_receive(Envelope e, std::uint16_t flags) {
+  if (matching_is_simulated_ && (flags & trace::any_source)) e.source = trace::anybody;
+  if (matching_is_simulated_ && (flags & trace::any_tag)) e.tag = trace::anybody;
+  return directory_.channel_from(e);
+}
+
 void Compiler::compile_receive(const trace::Signature& s, Target& to) {
   const bool takes_part = s.peer != trace::nobody && !(s.flags & trace::cancelled);
   const Envelope e{s.peer, to.process, s.communicator, s.tag};
   if (info(s.op).verb != Verb::post_receive) {
-    if (takes_part) add_receive(e, s.bytes, to);
+    if (takes_part) add_receive(e, s.bytes, s.flags, to);
     return;
   }
   if (s.request == trace::nobody) to.refuse(trace_.path(), s, "opens no request");
   const std::uint32_t slot = to.slot(trace_.path(), s, s.request);
   if (takes_part)
-    to.add(Code::post, receive_cost(e, s.bytes), directory_.channel_from(e), slot);
+    to.add(Code::post, receive_cost(e, s.bytes), channel_of_receive(e, s.flags), slot);
   else
     to.add(Code::fill, 0, 0, slot);
 }
@@ -369,7 +379,7 @@ void Compiler::compile_exchange(const trace::Signature& s, Target& to) {
     to.refuse(trace_.path(), s, fmt::format("receives {} bytes from process {}", bytes, source));
   const Envelope e{static_cast<std::int32_t>(source), to.process, s.communicator,
                    static_cast<std::int32_t>(s.items[1])};
-  if (source != trace::nobody) to.listen(receive_cost(e, bytes), directory_.channel_from(e));
+  if (source != trace::nobody) to.listen(receive_cost(e, bytes), channel_of_receive(e, s.flags));
   compile_send(s, to);
   to.finish();
 }

@@ -70,6 +70,7 @@ class Compiler {
 
   Program compile(std::int32_t process, const trace::SignatureTable& table);
   const network::CostClasses& costs() const { return costs_; }
+  std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
 
  private:
   struct Target;
@@ -88,8 +89,8 @@ class Compiler {
     std::uint32_t cost, channel;
   };
   Answer add_send(const Envelope& e, std::int64_t bytes, bool synchronous, Target& to);
-  std::uint32_t receive_cost(const Envelope& e, std::int64_t bytes);
-  void add_receive(const Envelope& e, std::int64_t bytes, Target& to);
+  void add_receive(const Envelope& e, std::int64_t bytes, std::uint16_t flags, Target& to);
+  std::uint32_t channel_of_receive(Envelope e, std::uint16_t flags);
   void add_message(const collectives::Message& m, const Envelope& sent, const Envelope& received, Target& to);
   void compile_launch(const trace::Signature& s, Target& to);
   void compile_neighbors(const trace::Signature& s, Target& to);
@@ -119,7 +120,7 @@ class Compiler {
   const trace::Reader& trace_;
   const Placement& placement_;
   Directory& directory_;
-  bool in_order_;
+  bool in_order_, matching_is_simulated_;
   network::CostModel model_;
   network::CostClasses costs_;
   std::map<Op, const collectives::Algorithm*> algorithms_;

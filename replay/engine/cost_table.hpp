@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/machine.hpp"
@@ -29,13 +30,15 @@ struct alignas(64) Cost {
 template <class Clock>
 struct AnswerCost {
   typename Clock::Span acknowledge{}, released{};
-  std::int64_t returned = 0;  // bytes, of an access
+  typename Clock::Span gap{}, lead{};  // of a receive, where messages pass the adapter as they arrive
+  std::int64_t returned = 0;           // bytes, of an access
 };
 
 template <class Clock>
 class CostTable {
  public:
-  explicit CostTable(std::span<const Machine> machines) : models_(machines.begin(), machines.end()) {}
+  explicit CostTable(std::span<const Machine> machines)
+      : models_(machines.begin(), machines.end()), gap_by_arrival_(machines[0].gap_by_arrival) {}
 
   /// Adds the costs of uses that are new since the last time.
   void extend(std::span<const network::Use> uses) {
@@ -53,7 +56,11 @@ class CostTable {
     cost.bytes = use.role == network::Use::Role::access && use.kind == network::Access::get ? 0 : use.bytes;
     answer.returned = use.kind == network::Access::put ? 0 : use.bytes;
     for (std::size_t m = 0; m < models_.size(); m++) {
-      const network::Cost c = models_[m].of(use);
+      network::Cost c = models_[m].of(use);
+      if (gap_by_arrival_ && use.role == network::Use::Role::receive) {
+        Clock::set(answer.gap, m, std::exchange(c.gap, {}));
+        Clock::set(answer.lead, m, std::exchange(c.lead, {}));
+      }
       const auto set = [m](auto& to, Duration d) { Clock::set(to, m, d); };
       set(cost.before, c.before);
       set(cost.busy, c.busy);
@@ -72,6 +79,7 @@ class CostTable {
   }
 
   std::vector<network::CostModel> models_;
+  bool gap_by_arrival_;
   std::vector<Cost<Clock>> costs_;
   std::vector<AnswerCost<Clock>> answers_;
 };

@@ -22,6 +22,7 @@
 #include "replay/engine/compiler.hpp"
 #include "replay/engine/cost_table.hpp"
 #include "replay/engine/exchange.hpp"
+#include "replay/engine/mailboxes.hpp"
 #include "replay/engine/noise.hpp"
 #include "replay/engine/partition.hpp"
 #include "replay/engine/placement.hpp"
@@ -85,7 +86,9 @@ struct InOrder {
     std::uint32_t window;
     bool brings;  // data
   };
+  bool matching_is_simulated, gap_by_arrival;
   Windows windows;
+  Mailboxes mailboxes;  // where matching is simulated
   std::unordered_map<std::int64_t, Asking> asking;
   std::unordered_map<std::int64_t, Awaiting> awaiting;
   std::unordered_map<std::int64_t, Accessing> accessing;
@@ -138,6 +141,7 @@ class Engine final : private Directory {
 
   void set_up();
   void add_skipped();
+  void swallow(std::uint32_t channel);
   void replay_ready();
   void look_ahead();
   void run(VirtualProcessor& v);
@@ -233,12 +237,22 @@ class Engine final : private Directory {
                           std::uint32_t cost, PendingReceive r);
   void send_data(const Due& clear) requires(Clock::is_ordered);
   void take_data(const Due& data) requires(Clock::is_ordered);
-  void abandon_across(PendingReceive r) requires(Clock::is_ordered);
+  void abandon_in_order(std::uint32_t channel, PendingReceive r) requires(Clock::is_ordered);
+  auto through_adapter(std::uint32_t processor, std::uint32_t cost,
+                       const Time& ready) requires(Clock::is_ordered);
+  std::uint32_t cost_of_receive(std::uint32_t channel, std::int64_t bytes) requires(Clock::is_ordered);
+  bool has_mailbox(std::uint32_t channel) const requires(Clock::is_ordered);
+  void deliver_to_mailbox(std::uint32_t channel, const Arrival& arrival) requires(Clock::is_ordered);
+  void receive_from_mailbox(VirtualProcessor& v, Slot& slot, PendingReceive r) requires(Clock::is_ordered);
+  bool look_into_mailbox(VirtualProcessor& v, Lane& lane, const Step& s) requires(Clock::is_ordered);
+  void meet(std::uint32_t channel, const Arrival& arrival, Slot& slot,
+            PendingReceive r) requires(Clock::is_ordered);
   std::uint32_t access_across(VirtualProcessor& v, Lane& lane, Slot* slots,
                               const Step* at_step) requires(Clock::is_ordered);
   void return_access(const network::Arrival& access) requires(Clock::is_ordered);
   void end_access(const Due& returned) requires(Clock::is_ordered);
   Outcome outcome(bool is_whole);
+  void add_unreceived(Outcome& o) requires(Clock::is_ordered);
   std::vector<Account> accounts_on(std::size_t machine) const;
   static Accesses& accesses(VirtualProcessor& v, std::uint32_t window);
   std::uint32_t awaited_channel(const VirtualProcessor& v) const;

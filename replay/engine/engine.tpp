@@ -159,9 +159,18 @@ void Engine<Clock>::add_skipped() {
   for (const trace::Skipped& s : trace_.skipped()) {
     if (partition_.owner(s.destination) != rank_) continue;
     const std::uint32_t channel = channel_from({s.source, s.destination, s.communicator, s.tag});
-    for (std::int64_t i = 0; i < s.messages; i++) channels_.push_arrival(channel, {Time{}, Kind::eager});
-    for (std::int64_t i = s.messages; i < 0; i++) channels_.push_receive(channel, {0, no_slot});
+    for (std::int64_t i = 0; i < s.messages; i++) deliver_batched(channel, {Time{}, Kind::eager});
+    for (std::int64_t i = s.messages; i < 0; i++) swallow(channel);
   }
+}
+
+/// The next message goes to nobody.
+template <class Clock>
+void Engine<Clock>::swallow(std::uint32_t channel) {
+  const PendingReceive nobody{0, no_slot};
+  if constexpr (Clock::is_ordered)
+    if (has_mailbox(channel)) return static_cast<void>(order_.mailboxes.receive(channel, nobody));
+  channels_.push_receive(channel, nobody);
 }
 
 // --- the schedule -----------------------------------------------------------------------------------------
@@ -292,6 +301,8 @@ std::uint32_t Engine<Clock>::channel_from(const Envelope& e) {
   const std::uint32_t channel = channels_.open(e);
   channels_.set_processor(
       channel, static_cast<std::uint32_t>(partition_.place_of(e.destination) - partition_.first(rank_)));
+  if constexpr (Clock::is_ordered)
+    if (has_mailbox(channel)) order_.mailboxes.open(channel, e);
   return channel;
 }
 

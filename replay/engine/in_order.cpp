@@ -23,8 +23,16 @@ Duration fastest_message(const Machine& machine) {
 }  // namespace
 
 InOrder::InOrder(MPI_Comm comm, const Machine& machine, network::Network* network)
-    : windows(comm, network, machine.matching_is_simulated || machine.gap_by_arrival,
-              fastest_message(machine)) {}
+    : matching_is_simulated(machine.matching_is_simulated),
+      gap_by_arrival(machine.gap_by_arrival),
+      windows(comm, network, machine.matching_is_simulated || machine.gap_by_arrival,
+              fastest_message(machine)) {
+  if (gap_by_arrival && (machine.between.half_duplex || machine.within.half_duplex))
+    throw Error({.file = machine.name,
+                 .operation = "network.receive-gap = arrival",
+                 .expected = "network.duplex = full",
+                 .found = "half"});
+}
 
 template class Engine<OneMachineInOrder>;
 

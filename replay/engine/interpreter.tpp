@@ -54,6 +54,8 @@ template <class Clock>
 
 template <class Clock>
 [[gnu::always_inline]] inline void Engine<Clock>::deliver(std::uint32_t channel, const Arrival& arrival) {
+  if constexpr (Clock::is_ordered)
+    if (has_mailbox(channel)) return deliver_to_mailbox(channel, arrival);
   PendingReceive r;
   if (!channels_.take_receive(channel, r)) {
     channels_.push_arrival(channel, arrival);
@@ -116,6 +118,8 @@ void Engine<Clock>::complete_matched(Slot& slot, const Arrival& a, PendingReceiv
     return;
   }
   slot.time = match(slot.channel, a.kind, slot.time, cost);
+  if constexpr (Clock::is_ordered)
+    if (a.kind == Kind::rendezvous) slot.time = through_adapter(r.processor, cost, slot.time);
   if (a.kind == Kind::synchronous) return;
   slot.state_and_cost |= Slot::matched;
 }
@@ -308,7 +312,7 @@ template <class Clock>
 template <class Flow>
 [[gnu::always_inline]] inline bool Engine<Clock>::interpret(VirtualProcessor& v, Lane& lane, Slot* slots,
                                                             Flow& flow) {
-  const Cost* const costs = costs_.all();
+  const Cost* costs = costs_.all();
   Time now = lane.now;  // in registers, so only copies of it are passed on
   const Step* at_step = flow.first(now);
   lane.blocked = Blocked::no;
@@ -338,10 +342,18 @@ template <class Flow>
         slot.time = now;
         slot.state_and_cost = Slot::pending | s.cost();
         slot.channel = s.channel;
+        const PendingReceive receive{v.number, lane.slot_tag | s.slot};
+        if constexpr (Clock::is_ordered) {
+          if (has_mailbox(s.channel)) {
+            receive_from_mailbox(v, slot, receive);
+            costs = costs_.all();  // of messages of other sizes than were recorded
+            break;
+          }
+        }
         if (Arrival a; channels_.take_arrival(s.channel, a))
-          complete(slot, a, {v.number, lane.slot_tag | s.slot});
+          complete(slot, a, receive);
         else
-          channels_.push_receive(s.channel, {v.number, lane.slot_tag | s.slot});
+          channels_.push_receive(s.channel, receive);
         break;
       }
       case Code::fill:
@@ -443,6 +455,8 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
       lane.now = matched({a.time, Slot::matched | s.cost(), s.channel}, lane.now, lane);
       break;
     case Code::look:
+      if constexpr (Clock::is_ordered)
+        if (has_mailbox(s.channel)) return look_into_mailbox(v, lane, s) ? 1 : miss();
       if (!channels_.find_arrival(s.channel, a)) return miss();
       wait_until(a.time, lane.now, lane);
       break;
@@ -493,7 +507,7 @@ void Engine<Clock>::release(VirtualProcessor& v, Slot& slot, std::uint32_t numbe
   if (slot.is_pending() && slot.channel != no_channel)
     channels_.abandon_receive(slot.channel, {v.number, number}, no_slot);
   if constexpr (Clock::is_ordered)
-    if (slot.is_pending()) abandon_across({v.number, number});
+    if (slot.is_pending()) abandon_in_order(slot.channel, {v.number, number});
   if (v.beside)
     for (Strand& strand : v.beside->strands)
       if (strand.request == number) strand.request = no_slot;

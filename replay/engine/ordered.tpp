@@ -73,9 +73,14 @@ void Engine<Clock>::bring(const Due& due) requires(Clock::is_ordered) {
   switch (const Role role = MessageId::role(due.id)) {
     case Role::eager:
     case Role::synchronous:
-    case Role::rendezvous:
-      deliver(due.channel, {due.time, static_cast<Kind>(role), {due.crossed ? due.id : -1, due.bytes}});
+    case Role::rendezvous: {
+      TimePoint time = due.time;
+      if (order_.gap_by_arrival && role != Role::rendezvous)
+        time =
+            through_adapter(channels_.processor(due.channel), cost_of_receive(due.channel, due.bytes), time);
+      deliver(due.channel, {time, static_cast<Kind>(role), {due.crossed ? due.id : -1, due.bytes}});
       break;
+    }
     case Role::clear:
       send_data(due);
       break;
@@ -125,6 +130,86 @@ void Engine<Clock>::cross(std::uint32_t channel, std::int64_t id, std::int64_t b
                                     remote ? exchange_.number_there(number) : number});
 }
 
+/// When what is ready at that time has passed the adapter of a process that receives, as it arrives.
+template <class Clock>
+auto Engine<Clock>::through_adapter(std::uint32_t processor, std::uint32_t cost,
+                                    const Time& ready) requires(Clock::is_ordered) {
+  if (!order_.gap_by_arrival) return ready;
+  const AnswerCost<Clock>& c = costs_.answer(cost);
+  Time& adapter = processors_[processor].main.adapters[0];
+  const Time start = later(ready - c.lead, adapter);
+  adapter = start + c.gap;
+  return start + c.lead;
+}
+
+template <class Clock>
+std::uint32_t Engine<Clock>::cost_of_receive(std::uint32_t channel,
+                                             std::int64_t bytes) requires(Clock::is_ordered) {
+  const std::uint32_t cost = compiler_.receive_cost(channels_.envelope(channel), bytes);
+  costs_.extend(compiler_.costs().uses());
+  return cost;
+}
+
+// --- mailboxes --------------------------------------------------------------------------------------------
+
+template <class Clock>
+bool Engine<Clock>::has_mailbox(std::uint32_t channel) const requires(Clock::is_ordered) {
+  return order_.matching_is_simulated && Mailboxes::is_for(channels_.envelope(channel));
+}
+
+template <class Clock>
+void Engine<Clock>::deliver_to_mailbox(std::uint32_t channel,
+                                       const Arrival& arrival) requires(Clock::is_ordered) {
+  if (const auto r = order_.mailboxes.arrive(channel, arrival)) {
+    if (r->slot == no_slot) return deliver_elsewhere(channel, arrival, *r);
+    meet(channel, arrival, slot_of(*r), *r);
+    return wake(r->processor, r->slot);
+  }
+  // Somebody may look for just this one.
+  const std::uint32_t processor = channels_.processor(channel);
+  if (awaited_[processor] & on_channel || awaited_[processor] == anything) make_ready(processors_[processor]);
+}
+
+/// Whose message it is now known.
+template <class Clock>
+void Engine<Clock>::meet(std::uint32_t channel, const Arrival& arrival, Slot& slot,
+                         PendingReceive r) requires(Clock::is_ordered) {
+  slot.channel = channel;
+  slot.state_and_cost = Slot::pending | cost_of_receive(channel, arrival.origin.bytes);
+  complete(slot, arrival, r);
+}
+
+/// The slot names the channel.
+template <class Clock>
+void Engine<Clock>::receive_from_mailbox(VirtualProcessor& v, Slot& slot,
+                                         PendingReceive r) requires(Clock::is_ordered) {
+  if (v.threads)
+    throw Error({.file = trace_.path(),
+                 .process = v.process,
+                 .operation = "matching",
+                 .expected = "one thread that calls MPI, or `recorded`",
+                 .found = "several"});
+  // What a probe has found is received next.
+  if (v.beside && v.beside->found_then == slot.channel) {
+    slot.channel = std::exchange(v.beside->found_now, no_channel);
+    v.beside->found_then = no_channel;
+  }
+  if (const auto found = order_.mailboxes.receive(slot.channel, r))
+    meet(found->channel, found->arrival, slot, r);
+}
+
+/// Step of a probe: its slot is the channel of the message that it found when it was recorded.
+template <class Clock>
+bool Engine<Clock>::look_into_mailbox(VirtualProcessor& v, Lane& lane,
+                                      const Step& s) requires(Clock::is_ordered) {
+  const auto found = order_.mailboxes.find(s.channel);
+  if (!found) return false;
+  wait_until(found->arrival.time, lane.now, lane);
+  v.others().found_then = s.slot;
+  v.beside->found_now = found->channel;
+  return true;
+}
+
 // --- messages that wait for their receive -----------------------------------------------------------------
 //
 //   request ->   <- clear   data ->       the sender is free when the data are there
@@ -169,7 +254,8 @@ void Engine<Clock>::take_data(const Due& data) requires(Clock::is_ordered) {
 
 /// The request of the program is gone; what comes for it goes to nobody.
 template <class Clock>
-void Engine<Clock>::abandon_across(PendingReceive r) requires(Clock::is_ordered) {
+void Engine<Clock>::abandon_in_order(std::uint32_t channel, PendingReceive r) requires(Clock::is_ordered) {
+  if (channel != no_channel && has_mailbox(channel)) order_.mailboxes.abandon(channel, r);
   for (auto& [id, a] : order_.awaiting)
     if (a.receive == r) a.receive.slot = no_slot;
   for (auto& [id, a] : order_.accessing)

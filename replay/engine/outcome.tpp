@@ -31,6 +31,10 @@ std::string Engine<Clock>::describe_block(const VirtualProcessor& v) const {
   fault.found = e.communicator & answers ? "no such receive" : "none";
   if (e.source >= 0 && trace_.processes(e.source, 1)[0].record == trace::Record::cut)
     fault.remedy = fmt::format("the trace of process {} ends before MPI_Finalize", e.source);
+  if constexpr (Clock::is_ordered)
+    if (order_.matching_is_simulated)
+      fault.remedy =
+          "what a process does after a wildcard receive is as recorded, whatever it took: see --matching";
   return to_string(fault);
 }
 
@@ -53,12 +57,24 @@ Outcome Engine<Clock>::outcome(bool is_whole) {
   for (std::size_t m = 0; m < Clock::machines; m++) o.accounts.push_back(accounts_on(m));
   o.needs_single_machines = needs_single_machines_;
   o.unreceived_messages = channels_.unreceived();
+  if constexpr (Clock::is_ordered) add_unreceived(o);
   channels_.each_unreceived([&](const Envelope& e, std::int64_t n) {
     if (o.unreceived.size() == lines_shown) return;
     const std::string what = describe(e, e.destination, "to");
     o.unreceived.push_back(fmt::format("process {}: {} times {} was never received", e.source, n, what));
   });
   return o;
+}
+
+/// Of mailboxes.
+template <class Clock>
+void Engine<Clock>::add_unreceived(Outcome& o) requires(Clock::is_ordered) {
+  for (const Envelope& e : order_.mailboxes.unreceived_envelopes()) {
+    o.unreceived_messages++;
+    if (o.unreceived.size() == lines_shown) continue;
+    const std::string what = describe(e, e.destination, "to");
+    o.unreceived.push_back(fmt::format("process {}: {} was never received", e.source, what));
+  }
 }
 
 template <class Clock>

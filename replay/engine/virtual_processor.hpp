@@ -123,6 +123,8 @@ struct Beside {
   std::vector<std::uint32_t> order;  // of the active strands
   std::vector<StrandEnd<Clock>> strand_ends;
   std::vector<Accesses<Clock>> accesses;
+  // Of the last probe: the channel of the message that it found when it was recorded, and that it finds now.
+  std::uint32_t found_then = no_channel, found_now = no_channel;
 };
 
 /// What every call touches comes first, so that it lies on few cache lines.

@@ -10,6 +10,7 @@
 
 #include "common/mpi_session.hpp"
 #include "common/trace/reader.hpp"
+#include "replay/engine/replay.hpp"
 
 namespace simreplay::test {
 namespace {
@@ -77,9 +78,8 @@ Replayed replay_file(const std::string& path, const Machine& machine, const std:
     facts.tick_ps = 1;
     if (!predicted.empty())
       rewriter = std::make_unique<trace::Rewriter>(predicted, path, facts, MPI_COMM_WORLD);
-    engine::Engine<engine::OneMachine> engine(*reader, std::span(&machine, 1), MPI_COMM_WORLD, rewriter.get(),
-                                              {});
-    const report::Summary s = report::gather(engine.run(), 0, "t.h5", reader->facts(), MPI_COMM_WORLD);
+    const engine::Outcome outcome = engine::replay(*reader, machine, MPI_COMM_WORLD, rewriter.get(), {});
+    const report::Summary s = report::gather(outcome, 0, "t.h5", reader->facts(), MPI_COMM_WORLD);
     if (rewriter) rewriter->commit();
     result = {s.processes, s.calls, s.messages, s.unreceived, "", "", s.metrics.rows};
     for (const std::string& w : s.warnings) result.warnings += w;
