@@ -5,17 +5,14 @@
 #include <array>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <map>
 #include <memory>
 
 #include "common/error.hpp"
 #include "common/output.hpp"
-#include "replay/network/infiniband/check.hpp"
 #include "replay/network/infiniband/lft_dump.hpp"
-#include "replay/network/infiniband/routing/routing.hpp"
+#include "replay/network/infiniband/source.hpp"
 #include "replay/network/infiniband/text_form.hpp"
-#include "replay/network/infiniband/torus_config.hpp"
 #include "replay/simnet_options.hpp"
 #include "replay/simnet_runs.hpp"
 
@@ -59,37 +56,31 @@ void print_check(const std::string& routing, const Fabric& f, const Check& c) {
                            format_count(c.used + c.unused)));
 }
 
-Tables make_tables(const NetOptions& options, const Fabric& f, std::vector<std::string>& notes) {
-  if (!is_engine(options.routing) && std::filesystem::exists(options.routing))
-    return read_lft_dump(options.routing, f, notes);
-  RoutingOptions how{.max_lanes = options.max_lanes};
-  if (!options.roots.empty()) how.roots = read_roots(options.roots, f);
-  return route(f, options.routing, how);
-}
-
 void check_outputs(const NetOptions& options) {
   for (const std::string& path : {options.tables, options.fabric, options.json, options.links})
     if (!path.empty() && path != "-") check_output(path, options.force);
 }
 
-Fabric make_fabric(const NetOptions& options) {
-  Fabric fabric = load_fabric(options.topology);
-  if (!options.torus_config.empty()) fabric.set_grid(read_torus_config(options.torus_config, fabric));
-  return fabric;
-}
-
 int look(const NetOptions& options) {
   check_outputs(options);
-  const Fabric fabric = make_fabric(options);
+  const Fabric fabric = load_fabric(options.source);
   std::vector<std::string> notes = fabric.notes();
-  const Tables tables = make_tables(options, fabric, notes);
+  const Tables tables = load_tables(options.source, fabric, notes);
   const Check result = check(fabric, tables);
   if (!options.fabric.empty()) write_file(options.fabric, write_text_form(fabric));
   if (!options.tables.empty()) write_file(options.tables, write_lft_dump(tables, fabric));
-  print_fabric(options.topology, fabric);
+  print_fabric(options.source.topology, fabric);
   for (const std::string& note : notes) print_line("note", note);
-  print_check(options.routing, fabric, result);
+  print_check(options.source.routing, fabric, result);
   return result.arrives() ? 0 : 1;
+}
+
+void check_ranks(const MpiSession& mpi, const Fabric& fabric) {
+  if (mpi.size() > fabric.hosts())
+    throw Error(
+        {.expected = fmt::format("at most as many processes as the fabric has hosts ({})", fabric.hosts()),
+         .found = fmt::format("{}", mpi.size()),
+         .remedy = "start fewer processes"});
 }
 
 int simulate(const NetOptions& options) {
@@ -101,9 +92,10 @@ int simulate(const NetOptions& options) {
     std::unique_ptr<Tables> tables;
     together(MPI_COMM_WORLD, [&] {
       if (mpi.rank() == 0) check_outputs(options);
-      fabric = std::make_unique<Fabric>(make_fabric(options));
+      fabric = std::make_unique<Fabric>(load_fabric(options.source));
       std::vector<std::string> notes;
-      tables = std::make_unique<Tables>(make_tables(options, *fabric, notes));
+      tables = std::make_unique<Tables>(load_tables(options.source, *fabric, notes));
+      check_ranks(mpi, *fabric);
     });
     runs[static_cast<std::size_t>(options.task)](options, *fabric, *tables, mpi);
     return 0;

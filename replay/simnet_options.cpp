@@ -12,7 +12,6 @@
 #include "common/machine.hpp"
 #include "replay/command_line.hpp"
 #include "replay/network/infiniband/generate.hpp"
-#include "replay/network/infiniband/routing/routing.hpp"
 
 namespace simreplay {
 namespace {
@@ -32,12 +31,6 @@ struct OptionRow {
 };
 
 constexpr OptionRow rows[] = {
-    {"topology,t", "SPEC|FILE",
-     "a fabric to be made (see below), or a file: output of ibnetdiscover, a netlist of ibsim, our own text "
-     "form"},
-    {"roots", "FILE", "GUIDs of root switches, one a line (updn, ftree)"},
-    {"torus-config", "FILE", "OpenSM's torus-2QoS.conf, for a torus from a file"},
-    {"max-lanes", "N", "lanes that lash may use, 1 to 15 (default: 8)"},
     {"write-tables", "FILE", "write the tables in the form of OpenSM's dump"},
     {"write-fabric", "FILE", "write the fabric in our own text form"},
     {"messages,m", "FILE",
@@ -55,8 +48,16 @@ constexpr OptionRow rows[] = {
     {"bin", "TIME", "with --links: utilisation of each link over time, in steps of this"},
     {"force", nullptr, "overwrite existing outputs"}};
 
+/// Two of these options have a short name.
+std::string with_letter(std::string_view key) {
+  return fmt::format("{}{}", key, key == "topology" ? ",t" : key == "routing" ? ",r" : "");
+}
+
 po::options_description all_options() {
   po::options_description o("Options");
+  for (const infiniband::SourceRow& r : infiniband::source_rows())
+    o.add_options()(with_letter(r.key).c_str(), po::value<std::string>()->value_name(std::string(r.value)),
+                    std::string(r.help).c_str());
   for (const OptionRow& r : rows) {
     if (r.value == nullptr) {
       o.add_options()(r.name, po::bool_switch(), r.help);
@@ -64,10 +65,6 @@ po::options_description all_options() {
       o.add_options()(r.name, po::value<std::string>()->value_name(r.value), r.help);
     }
   }
-  o.add_options()("routing,r", po::value<std::string>()->value_name("NAME|FILE"),
-                  fmt::format("{} (default: minhop), or tables dumped by OpenSM",
-                              fmt::join(infiniband::engine_names(), ", "))
-                      .c_str());
   o.add_options()("help,h", po::bool_switch(), "show this text");
   o.add_options()("version", po::bool_switch(), "show the version");
   return o;
@@ -111,6 +108,18 @@ NetTask task_of(const po::variables_map& values) {
   return task;
 }
 
+void take_source_options(const po::variables_map& values, infiniband::Source& source) {
+  for (const infiniband::SourceRow& r : infiniband::source_rows()) {
+    const std::string name(r.key);
+    if (!values.count(name)) continue;
+    try {
+      r.set(source, values[name].as<std::string>());
+    } catch (const std::invalid_argument& e) {
+      throw Error({.operation = name, .problem = e.what()});
+    }
+  }
+}
+
 void take_run_options(const po::variables_map& values, NetOptions& options) {
   const auto take = [&values](const char* name, auto& to, std::int64_t (*parse_text)(std::string_view)) {
     if (values.count(name))
@@ -150,10 +159,6 @@ NetOptions parse_net_options(int argc, const char* const* argv) {
   const auto set = [&values](const char* name, std::string& to) {
     if (values.count(name)) to = values[name].as<std::string>();
   };
-  set("topology", options.topology);
-  set("routing", options.routing);
-  set("roots", options.roots);
-  set("torus-config", options.torus_config);
   set("write-tables", options.tables);
   set("write-fabric", options.fabric);
   set("messages", options.messages);
@@ -162,14 +167,9 @@ NetOptions parse_net_options(int argc, const char* const* argv) {
   set("json", options.json);
   set("links", options.links);
   options.force = values["force"].as<bool>();
-  if (values.count("max-lanes"))
-    options.max_lanes = static_cast<int>(std::min<std::int64_t>(
-        number("max-lanes", values["max-lanes"].as<std::string>(), parse_count), 1000));
+  take_source_options(values, options.source);
   take_run_options(values, options);
-  if (options.max_lanes < 1 || options.max_lanes > 15)
-    throw Error(
-        {.operation = "max-lanes", .expected = "1 to 15", .found = fmt::format("{}", options.max_lanes)});
-  if (options.topology.empty())
+  if (options.source.topology.empty())
     throw Error({.expected = "--topology SPEC|FILE", .found = "none", .remedy = "see simnet --help"});
   return options;
 }

@@ -5,6 +5,7 @@
 
 #include "common/units.hpp"
 #include "replay/network/infiniband/packets/settings.hpp"
+#include "replay/network/infiniband/source.hpp"
 
 namespace simreplay {
 
@@ -12,10 +13,7 @@ namespace simreplay {
 enum class NetTask { look, messages, traffic, sizes, serve };
 
 struct NetOptions {
-  std::string topology;             // a spec or a file
-  std::string routing = "minhop";   // an engine or a file of tables
-  std::string roots, torus_config;  // files; empty: none
-  int max_lanes = 8;
+  infiniband::Source source{};
   std::string tables, fabric;  // to be written; empty: none
   bool force = false;
   NetTask task = NetTask::look;

@@ -35,8 +35,7 @@ Simulation simulate(const NetOptions& options, const Fabric& fabric, const Table
                     const std::vector<Injection>& list) {
   Simulation s;
   together(MPI_COMM_WORLD, [&] {
-    s.network = std::make_unique<ParallelNetwork>(MPI_COMM_WORLD, fabric, tables, options.settings,
-                                                  [&s](const Arrival& a) { s.arrivals.push_back(a); });
+    s.network = std::make_unique<ParallelNetwork>(MPI_COMM_WORLD, fabric, tables, options.settings);
   });
   together(MPI_COMM_WORLD, [&] {
     for (const Injection& i : list)
@@ -45,11 +44,12 @@ Simulation simulate(const NetOptions& options, const Fabric& fabric, const Table
   MPI_Barrier(MPI_COMM_WORLD);
   const auto start = Clock::now();
   const std::clock_t cpu_start = std::clock();
-  s.network->advance(EventQueue::never);
+  s.network->run(EventQueue::never);
   s.cpu_seconds = static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
   MPI_Barrier(MPI_COMM_WORLD);
   s.seconds = seconds_since(start);
   s.network->check_progress();
+  s.arrivals = s.network->take_arrivals();
   return s;
 }
 

@@ -49,8 +49,7 @@ class Session {
           std::FILE* out)
       : fabric_(fabric), reader_(fabric), in_(in), out_(out) {
     together(MPI_COMM_WORLD, [&] {
-      network_ = std::make_unique<ParallelNetwork>(MPI_COMM_WORLD, fabric, tables, options.settings,
-                                                   [this](const Arrival& a) { arrivals_.push_back(a); });
+      network_ = std::make_unique<ParallelNetwork>(MPI_COMM_WORLD, fabric, tables, options.settings);
     });
   }
 
@@ -129,10 +128,10 @@ class Session {
   }
 
   void advance(TimePoint until, bool say_so) {
-    network_->advance(until);
+    network_->run(until);
     if (until == EventQueue::never) network_->check_progress();
     // Arrivals may be known before their time: they are told in the order of their times.
-    const std::vector<Arrival> all = gather_arrivals(std::exchange(arrivals_, {}), MPI_COMM_WORLD);
+    const std::vector<Arrival> all = gather_arrivals(network_->take_arrivals(), MPI_COMM_WORLD);
     if (rank_in(MPI_COMM_WORLD) != 0) return;
     known_.insert(known_.end(), all.begin(), all.end());
     const auto before = [](const Arrival& a, const Arrival& b) {
@@ -170,7 +169,7 @@ class Session {
   MessageReader reader_;
   std::FILE *in_, *out_;  // rank 0
   std::unique_ptr<ParallelNetwork> network_;
-  std::vector<Arrival> arrivals_, known_;
+  std::vector<Arrival> known_;
   std::set<std::int64_t> ids_;
   std::int64_t next_id_ = 0, lines_ = 0;
   bool failed_ = false;

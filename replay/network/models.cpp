@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <string>
 
+#include "replay/network/infiniband/model.hpp"
+
 namespace simreplay::network {
 
 std::span<const ModelRow> models() {
-  static const std::vector<ModelRow> rows{};
+  static const std::vector<ModelRow> rows{{"infiniband", infiniband::machine_keys, infiniband::make_model}};
   return rows;
 }
 

@@ -156,6 +156,43 @@ TEST_CASE("Lanes share a link by their weights, and high priority goes first up 
   CHECK(near(a, b));
 }
 
+TEST_CASE("Bounds are those of the smallest packet, and an empty message meets them", "[closed-form]") {
+  const Net net = row_of(2, *parse_link_rate("4xEDR"));
+  const Settings s{.send_overhead = Duration{300}, .receive_overhead = Duration{500}};
+  PacketNetwork model(net.fabric, net.tables, s);
+  const network::Bounds b = model.bounds();
+  CHECK(b.notice == Duration{header * 80 + cable_ps + 500});
+  CHECK(b.entry == Duration{300});
+  CHECK(b.lookahead == b.notice + b.entry);
+  const TimePoint arrival = at_ps(arrival_ps(net, s, 0));
+  model.inject({.source = 0, .destination = 1, .payload = 77});
+  model.advance(arrival - b.notice);
+  CHECK(model.take_arrivals().empty());
+  model.advance(arrival - b.notice + Duration{1});
+  const std::vector<Arrival> known = model.take_arrivals();
+  REQUIRE(known.size() == 1);
+  CHECK(known[0].time == arrival);
+  CHECK(known[0].payload == 77);
+
+  const Settings large{
+      .minimum_message = 1000, .send_per_byte = Ratio{1, 1}, .receive_per_byte = Ratio{2, 1}};
+  CHECK(PacketNetwork(net.fabric, net.tables, large).bounds().notice ==
+        Duration{(header + 1) * 80 + cable_ps + 2000});
+  CHECK(PacketNetwork(net.fabric, net.tables, large).bounds().entry == Duration{1000});
+  const Settings slow{.receive_overhead = Duration{1'000'000}};
+  CHECK(PacketNetwork(net.fabric, net.tables, slow, divide(net.fabric, 2)).bounds().lookahead ==
+        Duration{switch_ps + cable_ps});
+}
+
+TEST_CASE("A message may be told of as long as its adapter need not know of it", "[closed-form]") {
+  const Net net("single:2");
+  PacketNetwork model(net.fabric, net.tables, {.send_overhead = Duration{300}});
+  model.advance(at_ps(500));
+  model.inject({.time = at_ps(200), .destination = 1});
+  CHECK_THROWS_WITH(model.inject({.time = at_ps(199), .id = 1, .destination = 1}),
+                    "message 1: expected a time from 200 ps on, found 199 ps");
+}
+
 TEST_CASE("What cannot be is refused with names", "[bad-input]") {
   const Net net("single:4"), other("single:5");
   PacketNetwork model(net.fabric, net.tables, {});
@@ -181,7 +218,6 @@ TEST_CASE("What cannot be is refused with names", "[bad-input]") {
   CHECK_THROWS_AS(PacketNetwork(other.fabric, net.tables, {}), Error);
   CHECK_THROWS_AS(PacketNetwork(net.fabric, net.tables, {.mtu = 1000}), Error);
   CHECK_THROWS_AS(PacketNetwork(net.fabric, net.tables, {.switch_buffer = 4096}), Error);
-  CHECK_THROWS_AS(divide(net.fabric, 5), Error);
 
   Tables lost = net.tables;
   lost.set_port(0, net.fabric.lid(net.fabric.host(2)), Tables::no_route);

@@ -1,5 +1,7 @@
 #include "replay/network/infiniband/packets/figures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
@@ -31,15 +33,27 @@ nlohmann::ordered_json link_json(const Figures& f, const Fabric& fabric, Port p)
 }
 
 nlohmann::ordered_json latency_json(const Histogram& h) {
-  nlohmann::ordered_json result{{"median_ps", h.quantile(0.5).count()},
-                                {"p90_ps", h.quantile(0.9).count()},
-                                {"p99_ps", h.quantile(0.99).count()},
-                                {"most_ps", h.quantile(1).count()},
-                                {"classes", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json result{
+      {"least_ps", h.quantile(0).count()}, {"median_ps", h.quantile(0.5).count()},
+      {"p90_ps", h.quantile(0.9).count()}, {"p99_ps", h.quantile(0.99).count()},
+      {"most_ps", h.quantile(1).count()},  {"classes", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < h.counts().size(); i++)
     if (h.counts()[i] > 0)
       result["classes"].push_back({{"from_ps", h.smallest_of(i).count()}, {"messages", h.counts()[i]}});
   return result;
+}
+
+void put_figures(nlohmann::ordered_json& to, const Figures& f, const Fabric& fabric, std::size_t hot) {
+  to["end_ps"] = f.end.time_since_epoch().count();
+  to["messages"] = f.messages;
+  to["bytes"] = f.bytes;
+  to["packet_hops"] = f.packet_hops();
+  to["latency"] = latency_json(f.latency);
+  if (f.bin.count() > 0) to["bin_ps"] = f.bin.count();
+  to["hot_links"] = to["links"] = nlohmann::ordered_json::array();
+  for (const Port p : hot_ports(f, hot)) to["hot_links"].push_back(link_json(f, fabric, p));
+  for (std::size_t p = 0; p < f.ports.size(); p++)
+    if (f.ports[p].packets > 0) to["links"].push_back(link_json(f, fabric, static_cast<Port>(p)));
 }
 
 }  // namespace
@@ -107,18 +121,44 @@ std::vector<Port> hot_ports(const Figures& figures, std::size_t most) {
 }
 
 std::string to_json(const Figures& f, const Fabric& fabric, std::size_t hot) {
-  nlohmann::ordered_json result{{"end_ps", f.end.time_since_epoch().count()},
-                                {"messages", f.messages},
-                                {"bytes", f.bytes},
-                                {"packet_hops", f.packet_hops()},
-                                {"latency", latency_json(f.latency)},
-                                {"hot_links", nlohmann::ordered_json::array()},
-                                {"links", nlohmann::ordered_json::array()}};
-  if (f.bin.count() > 0) result["bin_ps"] = f.bin.count();
-  for (const Port p : hot_ports(f, hot)) result["hot_links"].push_back(fabric.port_name(p));
-  for (std::size_t p = 0; p < f.ports.size(); p++)
-    if (f.ports[p].packets > 0) result["links"].push_back(link_json(f, fabric, static_cast<Port>(p)));
+  nlohmann::ordered_json result;
+  put_figures(result, f, fabric, hot);
   return result.dump(1);
+}
+
+std::string to_json(const Figures& f, const Fabric& fabric, const FabricFacts& facts, std::size_t hot) {
+  nlohmann::ordered_json result{{"fabric",
+                                 {{"name", facts.name},
+                                  {"hosts", fabric.hosts()},
+                                  {"switches", fabric.switches()},
+                                  {"links", fabric.cables().size()},
+                                  {"routing", facts.routing},
+                                  {"lanes", facts.lanes}}}};
+  put_figures(result, f, fabric, hot);
+  return result.dump(1);
+}
+
+std::vector<std::string> summary(const Figures& f, const Fabric& fabric, const FabricFacts& facts) {
+  constexpr std::size_t links = 4;
+  const auto latency = [&f](double part) { return format_duration(f.latency.quantile(part)); };
+  std::vector<std::string> lines{
+      fmt::format("fabric {}: {} hosts, {} switches, {} links, routing {}, {} lane{}", facts.name,
+                  format_count(fabric.hosts()), format_count(fabric.switches()),
+                  format_count(std::ssize(fabric.cables())), facts.routing, facts.lanes,
+                  facts.lanes == 1 ? "" : "s"),
+      fmt::format("{} messages of {} in all, {} packet-hops", format_count(f.messages), format_bytes(f.bytes),
+                  format_count(f.packet_hops()))};
+  if (f.messages == 0) return lines;
+  lines.push_back(fmt::format("latency of messages: from {}, half within {}, 99 % within {}, at most {}",
+                              latency(0), latency(0.5), latency(0.99), latency(1)));
+  for (const Port p : hot_ports(f, links)) {
+    const PortFigures& own = f.ports[static_cast<std::size_t>(p)];
+    lines.push_back(
+        fmt::format("link {} to {}: {:.1f} % busy; packets waited {} in queues, the link {} for credits",
+                    fabric.port_name(p), fabric.port_name(fabric.peer(p)), 100 * share(own.busy, f.end),
+                    format_duration(own.queued), format_duration(own.stalled)));
+  }
+  return lines;
 }
 
 }  // namespace simreplay::infiniband

@@ -50,7 +50,18 @@ struct Figures {
 /// The ports that were busy the longest share of the time, the busiest first, at most `most`.
 std::vector<Port> hot_ports(const Figures& figures, std::size_t most);
 
-/// All of it: links that carried something, hot ones, latencies.
+/// What the figures are about.
+struct FabricFacts {
+  std::string name, routing;  // as asked for
+  int lanes = 1;
+};
+
+/// All of it: links that carried something, hot ones, latencies; before them the facts, if there are some.
 std::string to_json(const Figures& figures, const Fabric& fabric, std::size_t hot = 10);
+std::string to_json(const Figures& figures, const Fabric& fabric, const FabricFacts& facts,
+                    std::size_t hot = 10);
+
+/// The same in a few lines for people.
+std::vector<std::string> summary(const Figures& figures, const Fabric& fabric, const FabricFacts& facts);
 
 }  // namespace simreplay::infiniband

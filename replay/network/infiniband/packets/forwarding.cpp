@@ -347,10 +347,8 @@ void PacketNetwork::reach_host(std::int32_t index, Port p, int lane, TimePoint e
 
 void PacketNetwork::deliver(const Packet& p, TimePoint tail) {
   const Message& m = messages_[p.message];
-  // Software at the sender came before the adapter; what is left of it comes now.
-  const Duration send = settings_.send_overhead + Duration{settings_.send_per_byte.times(m.bytes)};
-  arrivals_.push_back({m.id, m.source, m.destination, m.bytes, m.injected, tail + (m.software - send),
-                       m.software, m.adapter_wait, p.waited});
+  arrivals_.push_back({m.id, m.source, m.destination, m.bytes, m.injected, tail + receiving(m.bytes),
+                       m.software, m.adapter_wait, p.waited, m.payload});
   figures_.messages++;
   figures_.bytes += m.bytes;
   figures_.latency.add(arrivals_.back().latency());
@@ -403,6 +401,7 @@ void PacketNetwork::hand_over(std::int32_t index) {
     h.message_bytes = m.bytes;
     h.injected = m.injected;
     h.software = m.software;
+    h.payload = m.payload;
     h.adapter_wait = m.adapter_wait;
     messages_.give_back(p.message);
   }
@@ -437,6 +436,7 @@ void PacketNetwork::accept(const Handover& h) {
     m.bytes = h.message_bytes;
     m.injected = h.injected;
     m.software = h.software;
+    m.payload = h.payload;
     m.adapter_wait = h.adapter_wait;
     m.source = h.source;
     m.destination = h.destination;

@@ -16,6 +16,7 @@ struct Injection {
   std::int32_t source = 0, destination = 0;  // hosts from 0
   std::int64_t bytes = 0;
   std::int32_t level = by_tables;  // service level
+  std::uint32_t payload = 0;       // given back with the arrival
 };
 
 struct Arrival {
@@ -26,6 +27,7 @@ struct Arrival {
   Duration software{0};          // at both ends
   Duration adapter_wait{0};      // from the adapter's knowing of the message to its first bit on the cable
   Duration switch_wait{0};       // of the last packet, in the buffers of all switches
+  std::uint32_t payload = 0;
 
   Duration latency() const { return time - injected; }
 };
@@ -40,8 +42,8 @@ struct Handover {
   std::uint8_t lane = 0, level = 0, flags = 0;
   std::uint16_t bytes = 0, blocks = 0;
   std::int32_t source = 0, destination = 0;  // hosts
+  std::uint32_t payload = 0;                 // of a message's last packet, as all that follows but the wait
   Duration waited{0};
-  // Of a message's last packet.
   std::int64_t id = 0, message_bytes = 0;
   TimePoint injected{};
   Duration software{0}, adapter_wait{0};

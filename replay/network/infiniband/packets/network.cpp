@@ -99,12 +99,26 @@ Duration PacketNetwork::cut_lookahead() const {
   return least;
 }
 
+/// Arrivals are certain when the last packet starts on the cable to its host. That one may be all of an empty
+/// message, or the last byte of a long one.
+network::Bounds PacketNetwork::bounds() const {
+  const std::int64_t bytes =
+      settings_.packet_header + std::min<std::int64_t>(1, counted(0) + settings_.message_header);
+  Duration least = std::chrono::hours(1);  // where no host has a cable
+  for (Port p = 0; p < fabric_.all_ports(); p++)
+    if (fabric_.peer(p) != nothing && out(p).to_host)
+      least = std::min(least, time_of(p, bytes) + out(p).delay);
+  network::Bounds b{.notice = least + receiving(0), .entry = sending(0)};
+  b.lookahead = std::min(lookahead_, b.notice + b.entry);
+  return b;
+}
+
 std::int64_t PacketNetwork::packets_of(std::int64_t bytes) const {
   return std::max<std::int64_t>(1, (bytes + settings_.mtu - 1) / settings_.mtu);
 }
 
 std::int64_t PacketNetwork::packet_bytes(const Message& m, std::int64_t packet) const {
-  const std::int64_t payload = std::min(settings_.mtu, m.bytes - packet * settings_.mtu);
+  const std::int64_t payload = std::min(settings_.mtu, counted(m.bytes) - packet * settings_.mtu);
   return payload + settings_.packet_header + (packet == 0 ? settings_.message_header : 0);
 }
 
@@ -124,8 +138,8 @@ void PacketNetwork::check(const Injection& i) const {
     refuse(i.id, "a size from 0 to 2^50 bytes", fmt::format("{} bytes", i.bytes));
   if (i.time < TimePoint{} || i.time >= time_limit)
     refuse(i.id, "a time that is not negative", fmt::format("{} ps", i.time.time_since_epoch().count()));
-  if (i.time < advanced_to_)
-    refuse(i.id, fmt::format("a time from {} ps on", advanced_to_.time_since_epoch().count()),
+  if (const Duration send = sending(i.bytes); i.time + send < advanced_to_)
+    refuse(i.id, fmt::format("a time from {} ps on", (advanced_to_ - send).time_since_epoch().count()),
            fmt::format("{} ps", i.time.time_since_epoch().count()));
   if (i.level != by_tables && (i.level < 0 || static_cast<std::size_t>(i.level) >= lanes_))
     refuse(i.id, fmt::format("a service level from 0 to {}", lanes_ - 1), fmt::format("{}", i.level));
@@ -151,25 +165,30 @@ void PacketNetwork::check_way(const Injection& i) const {
 void PacketNetwork::inject(const Injection& i) {
   check(i);
   if (!owns(i.source)) refuse(i.id, "a source of this part", fabric_.name(fabric_.host(i.source)));
-  const std::int64_t bytes = std::max(i.bytes, settings_.minimum_message);
-  const Duration send = settings_.send_overhead + Duration{settings_.send_per_byte.times(bytes)};
-  const Duration receive = settings_.receive_overhead + Duration{settings_.receive_per_byte.times(bytes)};
+  const Duration send = sending(i.bytes), software = send + receiving(i.bytes);
   if (i.source == i.destination) {  // does not leave the host
-    arrivals_.push_back(
-        {i.id, i.source, i.destination, bytes, i.time, i.time + send + receive, send + receive});
+    arrivals_.push_back({.id = i.id,
+                         .source = i.source,
+                         .destination = i.destination,
+                         .bytes = i.bytes,
+                         .injected = i.time,
+                         .time = i.time + software,
+                         .software = software,
+                         .payload = i.payload});
     figures_.messages++;
-    figures_.bytes += bytes;
-    figures_.latency.add(send + receive);
+    figures_.bytes += i.bytes;
+    figures_.latency.add(software);
     return;
   }
   const std::int32_t index = messages_.take();
   Message& m = messages_[index];
   m.id = i.id;
-  m.bytes = bytes;
-  m.packets = packets_of(bytes);
+  m.bytes = i.bytes;
+  m.packets = packets_of(counted(i.bytes));
   m.injected = i.time;
   m.requested = i.time + send;
-  m.software = send + receive;
+  m.software = software;
+  m.payload = i.payload;
   m.source = i.source;
   m.destination = i.destination;
   m.level = level_of(i.source, i.destination, i.level);
@@ -234,7 +253,7 @@ std::vector<Stage> PacketNetwork::stages_of(std::int32_t source, std::int32_t de
                                             std::uint8_t level, bool with_credits) const {
   Message m;
   m.bytes = bytes;
-  const std::int64_t packets = packets_of(bytes);
+  const std::int64_t packets = packets_of(counted(bytes));
   const std::array<std::int64_t, 3> sizes{packet_bytes(m, 0), settings_.mtu + settings_.packet_header,
                                           packet_bytes(m, packets - 1)};
   std::vector<Stage> stages;
@@ -266,10 +285,9 @@ std::vector<Stage> PacketNetwork::stages_of(std::int32_t source, std::int32_t de
 PacketNetwork::Unloaded PacketNetwork::unloaded(std::int32_t source, std::int32_t destination,
                                                 std::int64_t bytes) const {
   if (source == destination) return {};
-  bytes = std::max(bytes, settings_.minimum_message);
   const std::vector<Stage> stages =
       stages_of(source, destination, bytes, level_of(source, destination, by_tables), false);
-  TrainRun run(stages, packets_of(bytes), TimePoint{});
+  TrainRun run(stages, packets_of(counted(bytes)), TimePoint{});
   run.run_all();
   const std::size_t last = stages.size() - 1;
   Unloaded result{.switches = static_cast<int>(last)};

@@ -10,6 +10,7 @@
 // Order. Nodes act upon each other only later, never at the same time; within a node events are ordered by
 // (time, kind, place). So the result does not depend on how nodes are divided among ranks.
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -25,6 +26,7 @@
 #include "replay/network/infiniband/packets/state.hpp"
 #include "replay/network/infiniband/packets/train.hpp"
 #include "replay/network/infiniband/tables.hpp"
+#include "replay/network/network.hpp"
 
 namespace simreplay::infiniband {
 
@@ -35,8 +37,8 @@ class PacketNetwork {
   PacketNetwork(const Fabric& fabric, const Tables& tables, const Settings& settings, Parts parts = {},
                 int me = 0);
 
-  /// The source must be a host of this part, the time not before the last advance(). Throws Error: unknown
-  /// hosts, pairs that the tables do not join, negative sizes and times.
+  /// The source must be a host of this part; its adapter must not have to know of the message before the last
+  /// advance(). Throws Error: unknown hosts, pairs that the tables do not join, negative sizes and times.
   void inject(const Injection& injection);
   /// Throws what inject() would, whoever owns the source.
   void check(const Injection& injection) const;
@@ -53,6 +55,8 @@ class PacketNetwork {
   void accept(const Handover& event);
   /// From an event of one part to its earliest effect in another; Duration::max() if there is none.
   Duration lookahead() const { return lookahead_; }
+  /// The same with programs that answer arrivals.
+  network::Bounds bounds() const;
   /// What parts may process without hearing of each other, if nothing happens anywhere before `next`.
   TimePoint window_end(TimePoint next) const {
     return lookahead_ >= EventQueue::never - next ? EventQueue::never : next + lookahead_;
@@ -118,6 +122,15 @@ class PacketNetwork {
   void check_way(const Injection& i) const;
   void start_message(const Waiting& waiting);
   bool mine(Node n) const { return parts_.of(n) == me_; }
+  /// Small messages count as larger ones.
+  std::int64_t counted(std::int64_t bytes) const { return std::max(bytes, settings_.minimum_message); }
+  /// Software at either end.
+  Duration sending(std::int64_t bytes) const {
+    return settings_.send_overhead + Duration{settings_.send_per_byte.times(counted(bytes))};
+  }
+  Duration receiving(std::int64_t bytes) const {
+    return settings_.receive_overhead + Duration{settings_.receive_per_byte.times(counted(bytes))};
+  }
   std::int64_t packets_of(std::int64_t bytes) const;
   std::int64_t packet_bytes(const Message& m, std::int64_t packet) const;
   std::vector<Stage> stages_of(std::int32_t source, std::int32_t destination, std::int64_t bytes,

@@ -1,10 +1,8 @@
 #include "replay/network/infiniband/packets/parallel_network.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <utility>
 
 #include "common/error.hpp"
 #include "common/mpi_session.hpp"
@@ -20,11 +18,11 @@ MPI_Comm duplicate(MPI_Comm comm) {
   return own;
 }
 
-int checked_bytes(std::size_t records) {
-  const std::size_t bytes = records * sizeof(Handover);
-  if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw Error({.problem = fmt::format("{} events for one rank in one window are too many", records)});
-  return static_cast<int>(bytes);
+MPI_Datatype record_type() {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(sizeof(Handover), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  return type;
 }
 
 /// Ports have figures on one rank only, so a sum gathers them.
@@ -50,53 +48,49 @@ void sum_bins(std::vector<std::vector<std::int64_t>>& bins, MPI_Comm comm) {
 }  // namespace
 
 ParallelNetwork::ParallelNetwork(MPI_Comm comm, const Fabric& fabric, const Tables& tables,
-                                 const Settings& settings, OnArrival on_arrival)
+                                 const Settings& settings)
     : fabric_(fabric),
       comm_(duplicate(comm)),
+      record_(record_type()),
       network_(fabric, tables, settings, divide(fabric, size_of(comm)), rank_in(comm)),
-      on_arrival_(std::move(on_arrival)) {
-  neighbors_ = network_.parts().neighbors(fabric, rank_in(comm));
-  if (settings.congestion_control) {  // notices go from any rank to any other
+      bounds_(network_.bounds()) {
+  find_neighbors();
+}
+
+void ParallelNetwork::find_neighbors() {
+  const int me = rank_in(comm_.get()), ranks = size_of(comm_.get());
+  neighbors_ = network_.parts().neighbors(fabric_, me);
+  if (network_.settings().congestion_control) {  // notices go from any rank to any other
     neighbors_.clear();
-    for (int r = 0; r < size_of(comm); r++)
-      if (r != rank_in(comm)) neighbors_.push_back(r);
+    for (int r = 0; r < ranks; r++)
+      if (r != me) neighbors_.push_back(r);
   }
-  neighbor_of_part_.assign(static_cast<std::size_t>(size_of(comm)), -1);
+  neighbor_of_part_.assign(static_cast<std::size_t>(ranks), -1);
   for (std::size_t i = 0; i < neighbors_.size(); i++)
     neighbor_of_part_[static_cast<std::size_t>(neighbors_[i])] = static_cast<int>(i);
   outgoing_.resize(neighbors_.size());
 }
 
-void ParallelNetwork::inject(const Injection& injection) {
-  network_.inject(injection);
-  report_arrivals();  // of what stays on its host
-}
-
-void ParallelNetwork::report_arrivals() {
-  for (const Arrival& a : network_.take_arrivals()) on_arrival_(a);
-}
-
-TimePoint ParallelNetwork::window(TimePoint own_next, TimePoint limit) {
-  std::int64_t next = std::min(own_next, network_.next_event()).time_since_epoch().count();
-  MPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_INT64_T, MPI_MIN, comm_.get());
-  const TimePoint from{Duration{next}};
-  if (from >= limit) return limit;
-  const TimePoint until = std::min(limit, network_.window_end(from));
-  network_.advance(until);
-  exchange();
-  report_arrivals();
-  windows_++;
-  return until;
-}
-
 void ParallelNetwork::advance(TimePoint until) {
-  while (window(EventQueue::never, until) < until) {
-  }
-  if (size_of(comm_.get()) > 1 && until == EventQueue::never) return;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   network_.advance(until);
-  report_arrivals();
 }
 
+void ParallelNetwork::run(TimePoint until) {
+  for (;;) {
+    std::int64_t next = next_event().time_since_epoch().count();
+    MPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_INT64_T, MPI_MIN, comm_.get());
+    const TimePoint from{Duration{next}};
+    if (from >= until) break;
+    advance(std::min(until, network_.window_end(from)));
+    exchange();
+    windows_++;
+  }
+  if (until != EventQueue::never) advance(until);
+}
+
+/// A rank that fails still answers its neighbors: they must not wait for it in vain. It says so in its next
+/// advance().
 void ParallelNetwork::exchange() {
   if (neighbors_.empty()) return;
   send_handovers();
@@ -108,23 +102,25 @@ void ParallelNetwork::send_handovers() {
   for (auto& list : outgoing_) list.clear();
   for (const Handover& h : network_.take_handovers())
     outgoing_[static_cast<std::size_t>(neighbor_of_part_[static_cast<std::size_t>(h.part)])].push_back(h);
-  requests_.clear();
-  for (std::size_t i = 0; i < neighbors_.size(); i++) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    MPI_Isend(outgoing_[i].data(), checked_bytes(outgoing_[i].size()), MPI_BYTE, neighbors_[i], handover_tag,
-              comm_.get(), &requests_.back());
-  }
+  requests_.assign(neighbors_.size(), MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < neighbors_.size(); i++)
+    MPI_Isend(outgoing_[i].data(), static_cast<int>(outgoing_[i].size()), record_.get(), neighbors_[i],
+              handover_tag, comm_.get(), &requests_[i]);
 }
 
 void ParallelNetwork::receive_handovers(int from) {
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status;
   MPI_Mprobe(from, handover_tag, comm_.get(), &message, &status);
-  int bytes = 0;
-  MPI_Get_count(&status, MPI_BYTE, &bytes);
-  incoming_.resize(static_cast<std::size_t>(bytes) / sizeof(Handover));
-  MPI_Mrecv(incoming_.data(), bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-  for (const Handover& h : incoming_) network_.accept(h);
+  int records = 0;
+  MPI_Get_count(&status, record_.get(), &records);
+  incoming_.resize(static_cast<std::size_t>(records));
+  MPI_Mrecv(incoming_.data(), records, record_.get(), &message, MPI_STATUS_IGNORE);
+  try {
+    for (const Handover& h : incoming_) network_.accept(h);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
 }
 
 Figures ParallelNetwork::gather_figures() const {

@@ -1,11 +1,7 @@
 #include "replay/network/infiniband/packets/parts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
-
-#include "common/error.hpp"
 
 namespace simreplay::infiniband {
 namespace {
@@ -73,11 +69,6 @@ std::vector<int> Parts::neighbors(const Fabric& f, int part) const {
 }
 
 Parts divide(const Fabric& fabric, int parts) {
-  if (parts < 1 || parts > fabric.hosts())
-    throw Error(
-        {.expected = fmt::format("at most as many processes as the fabric has hosts ({})", fabric.hosts()),
-         .found = fmt::format("{}", parts),
-         .remedy = "start fewer processes"});
   Parts result{parts, {}};
   if (parts == 1) return result;
   result.of_node.assign(index(fabric.nodes()), nothing);

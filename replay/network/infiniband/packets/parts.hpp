@@ -18,7 +18,7 @@ struct Parts {
   std::vector<int> neighbors(const Fabric& fabric, int part) const;
 };
 
-/// Throws Error if there are more parts than hosts.
+/// There may be more parts than leaf switches: some are empty then.
 Parts divide(const Fabric& fabric, int parts);
 
 }  // namespace simreplay::infiniband

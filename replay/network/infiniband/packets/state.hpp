@@ -69,13 +69,14 @@ struct alignas(64) Packet {
 };
 
 struct Message {
-  std::int64_t id = 0, bytes = 0;
+  std::int64_t id = 0, bytes = 0;  // as given
   std::int64_t packets = 0, sent = 0;
   TimePoint injected{}, requested{};  // by the program; by the packet that is next
   TimePoint not_before{};             // of the next packet
   Duration software{0}, adapter_wait{0};
   std::int32_t source = 0, destination = 0;
   std::int32_t next = nothing;
+  std::uint32_t payload = 0;
   std::uint8_t level = 0, lane = 0;
 };
 
