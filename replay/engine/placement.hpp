@@ -22,7 +22,7 @@ class Placement {
   /// All nodes of these processes are below.
   std::int32_t nodes(std::int32_t processes) const;
   bool same_node(std::int32_t a, std::int32_t b) const {
-    return scheme_ != Scheme::one_per_node && node(a) == node(b);
+    return a == b || (scheme_ != Scheme::one_per_node && node(a) == node(b));
   }
   /// Speed of its processor over the one that recorded.
   const Ratio& speedup(std::int32_t process) const;
