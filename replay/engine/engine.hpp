@@ -87,6 +87,7 @@ struct InOrder {
     bool brings;  // data
   };
   bool matching_is_simulated, gap_by_arrival;
+  Duration access_answer;  // from the arrival of an access to a window to the answer
   Windows windows;
   Mailboxes mailboxes;  // where matching is simulated
   std::unordered_map<std::int64_t, Asking> asking;

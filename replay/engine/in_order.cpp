@@ -13,11 +13,12 @@
 namespace simreplay::engine {
 namespace {
 
-/// That does not cross a network.
-Duration fastest_message(const Machine& machine) {
+Windows::Rules rules_of(const Machine& machine) {
   const network::CostModel model(machine);
-  const Duration within = model.fastest(true);
-  return machine.network.empty() ? std::min(within, model.fastest(false)) : within;
+  const Duration within = model.fastest(true), between = model.fastest(false);
+  return {.reaction = model.reaction(),
+          .is_strict = machine.matching_is_simulated || machine.gap_by_arrival,
+          .fastest = machine.network.empty() ? std::min(within, between) : within};
 }
 
 }  // namespace
@@ -25,8 +26,8 @@ Duration fastest_message(const Machine& machine) {
 InOrder::InOrder(MPI_Comm comm, const Machine& machine, network::Network* network)
     : matching_is_simulated(machine.matching_is_simulated),
       gap_by_arrival(machine.gap_by_arrival),
-      windows(comm, network, machine.matching_is_simulated || machine.gap_by_arrival,
-              fastest_message(machine)) {
+      access_answer(machine.between.receive_epilog.at(0)),
+      windows(comm, network, rules_of(machine)) {
   if (gap_by_arrival && (machine.between.half_duplex || machine.within.half_duplex))
     throw Error({.file = machine.name,
                  .operation = "network.receive-gap = arrival",

@@ -222,13 +222,10 @@ bool Engine<Clock>::is_answered_across(std::uint32_t channel, const Arrival& req
   if constexpr (Clock::is_ordered) {
     const std::int64_t id = request.origin.id;
     if (id < 0 || request.kind == Kind::eager) return false;
-    const AnswerCost<Clock>& answer = costs_.answer(cost);
-    if (request.kind == Kind::synchronous) {
-      cross(answers_of(channel), MessageId::as(id, Role::acknowledgement), 0, matched + answer.acknowledge);
-    } else {
-      order_.awaiting[id] = {r, channel};
-      cross(answers_of(channel), MessageId::as(id, Role::clear), 0, matched + answer.released);
-    }
+    const bool asks = request.kind == Kind::rendezvous;
+    if (asks) order_.awaiting[id] = {r, channel};
+    cross(answers_of(channel), MessageId::as(id, asks ? Role::clear : Role::acknowledgement), 0,
+          matched + costs_.answer(cost).released);
     return true;
   }
   return false;
@@ -299,8 +296,8 @@ std::uint32_t Engine<Clock>::access_across(VirtualProcessor& v, Lane& lane, Slot
 
 template <class Clock>
 void Engine<Clock>::return_access(const network::Arrival& a) requires(Clock::is_ordered) {
-  order_.windows.network()->inject(
-      {a.time, MessageId::as(a.id, Role::returned), a.destination, a.source, a.payload, 0});
+  order_.windows.network()->inject({a.time + order_.access_answer, MessageId::as(a.id, Role::returned),
+                                    a.destination, a.source, a.payload, 0});
 }
 
 template <class Clock>

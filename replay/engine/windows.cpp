@@ -25,8 +25,8 @@ std::uint64_t MessageId::first_of_lane(std::uint64_t lane) {
   return lane << count_bits;
 }
 
-Windows::Windows(MPI_Comm comm, network::Network* network, bool is_strict, Duration fastest)
-    : comm_(comm), ranks_(size_of(comm)), network_(network), is_strict_(is_strict), fastest_(fastest) {
+Windows::Windows(MPI_Comm comm, network::Network* network, const Rules& rules)
+    : comm_(comm), ranks_(size_of(comm)), network_(network), rules_(rules) {
   if (network_) bounds_ = network_->bounds();
   type_ = mpi_type_of<Words>();
   const auto combine = [](void* from, void* into, int* n, MPI_Datatype*) {
@@ -65,7 +65,7 @@ Windows::Verdict Windows::agree(std::int64_t in_flight, bool failed) {
 void Windows::work(TimePoint from) {
   TimePoint until = network::never;
   if (network_) {
-    until = after(from, std::max(bounds_.lookahead, instant));
+    until = after(from, std::max(bounds_.window(rules_.reaction), instant));
     try {
       network_->advance(until);
     } catch (const std::exception& e) {
@@ -75,7 +75,7 @@ void Windows::work(TimePoint from) {
   }
   // What processes do in this window, and what they send within nodes, must not be due before others that are
   // delivered in it.
-  if (is_strict_) until = std::min(until, after(from, std::max(fastest_, instant)));
+  if (rules_.is_strict) until = std::min(until, after(from, std::max(rules_.fastest, instant)));
   horizon_ = after(until, bounds_.notice);
   windows_++;
 }

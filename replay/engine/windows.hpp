@@ -4,11 +4,11 @@
 // delivered, the earliest first. Time in which nothing happens is skipped.
 //
 //   from     the earliest event anywhere; a message that is due counts `notice` before its time
-//   until    from + lookahead: as far as the network works
+//   until    as far as the network works
 //   horizon  until + notice: messages due before it are delivered
 //
-// What processes do then happens at from + notice or later, has effects on the network `entry` later, and so
-// not before `until`.
+// What processes do then, they do at from + notice or later. They need `reaction` before a message of theirs
+// leaves, and that has effects on the network `entry` later, which must not be before `until`.
 
 #include <mpi.h>
 
@@ -72,12 +72,16 @@ struct Due {
 
 class Windows {
  public:
-  /// `network` may be null. With `is_strict` messages that do not cross the network come in order as well:
-  /// none of them is faster than `fastest`.
-  Windows(MPI_Comm comm, network::Network* network, bool is_strict, Duration fastest);
+  struct Rules {
+    Duration reaction;       // from an arrival to the message that answers it, on the network
+    bool is_strict = false;  // messages that do not cross the network come in order as well
+    Duration fastest{};      // no message that does not cross the network is faster
+  };
+  /// `network` may be null.
+  Windows(MPI_Comm comm, network::Network* network, const Rules& rules);
 
   network::Network* network() const { return network_; }
-  bool is_strict() const { return is_strict_; }
+  bool is_strict() const { return rules_.is_strict; }
   void hold(const Due& due) { due_.push(due); }
 
   enum class Verdict : std::uint8_t {
@@ -108,8 +112,7 @@ class Windows {
   MPI_Comm comm_;
   int ranks_;
   network::Network* network_;
-  bool is_strict_;
-  Duration fastest_;
+  Rules rules_;
   network::Bounds bounds_{};
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   TimePoint horizon_{};

@@ -63,8 +63,10 @@ struct Use {
 /// The costs of one machine. Where a network of its own (network.hpp) joins the nodes, that says how long the
 /// way takes: neither latency nor bytes nor gaps of the machine count between nodes then, and messages that
 /// wait for their receive are answered across it.
+/// Who answers needs a receive's epilog for it.
 ///   rendezvous   receive.released: from the match to the answer; send.transfer: from the answer to the data
-///   synchronous  receive.acknowledge: from the match to the answer
+///   synchronous  receive.released: the same
+///   access       released: from its arrival to the answer
 class CostModel {
  public:
   explicit CostModel(const Machine& machine);
@@ -74,6 +76,10 @@ class CostModel {
   /// No message takes less from its send to its arrival.
   Duration fastest(bool within_node) const {
     return way(within_node).send_prolog.least() + way(within_node).latency.least();
+  }
+  /// No process answers a message that crossed the network any sooner.
+  Duration reaction() const {
+    return std::min(machine_.between.send_prolog.least(), machine_.between.receive_epilog.least());
   }
 
  private:

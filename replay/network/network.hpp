@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,15 +36,17 @@ struct Arrival {
   std::uint32_t payload = 0;
 };
 
-/// How far a rank may go without hearing of the others.
+/// How far a rank may go without hearing of the others, and of what arrivals make processes do.
 struct Bounds {
-  /// What an event at t makes happen on another rank happens at t + lookahead or later. At most
-  /// notice + entry.
-  Duration lookahead{};
+  /// What an event at t makes happen on another rank happens at t + lookahead or later.
+  Duration lookahead = Duration::max();
   /// An event at t makes messages arrive at t + notice or later.
   Duration notice{};
   /// A message that is handed over at t has effects at t + entry or later.
   Duration entry{};
+
+  /// The longest window, if processes answer an arrival with a message after `reaction` at the earliest.
+  Duration window(Duration reaction = {}) const { return std::min(lookahead, notice + reaction + entry); }
 };
 
 /// What the model has seen of the whole run.

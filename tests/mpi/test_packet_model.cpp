@@ -101,7 +101,7 @@ Seen in_windows(network::Network& network, const std::vector<Message>& first, st
     std::int64_t next = network.next_event().time_since_epoch().count();
     MPI_Allreduce(MPI_IN_PLACE, &next, 1, MPI_INT64_T, MPI_MIN, comm);
     if (next == network::never.time_since_epoch().count()) break;
-    const TimePoint until = at_ps(next) + bounds.lookahead;
+    const TimePoint until = at_ps(next) + bounds.window();
     network.advance(until);
     network.exchange();
     for (const network::Arrival& a : network.take_arrivals()) {

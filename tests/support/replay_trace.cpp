@@ -11,6 +11,7 @@
 #include "common/mpi_session.hpp"
 #include "common/trace/reader.hpp"
 #include "replay/engine/replay.hpp"
+#include "replay/network/models.hpp"
 
 namespace simreplay::test {
 namespace {
@@ -53,6 +54,8 @@ std::string scratch_name() {
 }
 
 Machine machine(const std::vector<std::pair<std::string, std::string>>& settings) {
+  static const bool are_known = (network::register_models(), true);
+  static_cast<void>(are_known);
   Machine m;
   for (const auto& [key, value] : settings) apply_setting(m, key, value, "test");
   return m;

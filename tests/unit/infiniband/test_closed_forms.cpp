@@ -163,7 +163,9 @@ TEST_CASE("Bounds are those of the smallest packet, and an empty message meets t
   const network::Bounds b = model.bounds();
   CHECK(b.notice == Duration{header * 80 + cable_ps + 500});
   CHECK(b.entry == Duration{300});
-  CHECK(b.lookahead == b.notice + b.entry);
+  CHECK(b.lookahead == Duration::max());
+  CHECK(b.window() == b.notice + b.entry);
+  CHECK(b.window(Duration{50}) == b.notice + b.entry + Duration{50});
   const TimePoint arrival = at_ps(arrival_ps(net, s, 0));
   model.inject({.source = 0, .destination = 1, .payload = 77});
   model.advance(arrival - b.notice);

@@ -108,9 +108,7 @@ network::Bounds PacketNetwork::bounds() const {
   for (Port p = 0; p < fabric_.all_ports(); p++)
     if (fabric_.peer(p) != nothing && out(p).to_host)
       least = std::min(least, time_of(p, bytes) + out(p).delay);
-  network::Bounds b{.notice = least + receiving(0), .entry = sending(0)};
-  b.lookahead = std::min(lookahead_, b.notice + b.entry);
-  return b;
+  return {.lookahead = lookahead_, .notice = least + receiving(0), .entry = sending(0)};
 }
 
 std::int64_t PacketNetwork::packets_of(std::int64_t bytes) const {
