@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "common/mpi_session.hpp"
 #include "replay/network/ethernet/shared_ethernet.hpp"
+#include "replay/network/ethernet/switched_ethernet.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/network_driver.hpp"
 #include "tests/support/scratch.hpp"
@@ -148,6 +149,44 @@ TEST_CASE("Domains may be listed in a file", "[ethernet]") {
         bad.path() + ":2: expected a domain number per host, found 'two'");
   CHECK(refusal(make_shared_ethernet, {{"shared-ethernet.domains", "/nowhere"}}, 4) ==
         "/nowhere: expected a file that can be read, found none");
+}
+
+TEST_CASE("Ranks that share a switched Ethernet find the bits of one rank", "[ethernet]") {
+  const auto try_settings = [](const Settings& s, std::int32_t hosts) {
+    compare(make_switched_ethernet, s, hosts);
+  };
+  try_settings({}, 7);
+  try_settings({{"ethernet.rate", "10Mb/s"}, {"ethernet.send-overhead", "30us"}}, 5);
+  try_settings(
+      {{"ethernet.receive-overhead", "1ms"}, {"ethernet.switch-delay", "0"}, {"ethernet.mtu", "100"}}, 12);
+  try_settings({{"ethernet.trains", "off"}}, 6);
+}
+
+TEST_CASE("Trains of frames and frames one by one are the same to the last bit", "[ethernet]") {
+  const SharedFile file("1Gb/s 100Mb/s 10Mb/s\n7Mb/s 1Gb/s 1Gb/s 0.003us/B\n");
+  Settings settings{{"ethernet.rates", file.path()}};
+  const Outcome trains = run(make_switched_ethernet, settings, 7, MPI_COMM_WORLD);
+  settings["ethernet.trains"] = "off";
+  const Outcome frames = run(make_switched_ethernet, settings, 7, MPI_COMM_WORLD);
+  CHECK(std::ranges::equal(trains.arrivals, frames.arrivals, same));
+  CHECK(trains.report == frames.report);
+}
+
+TEST_CASE("A file of rates must name one for each host in use", "[ethernet]") {
+  const SharedFile file("1Gb/s\n100Mb/s\n");
+  CHECK(refusal(make_switched_ethernet, {{"ethernet.rates", file.path()}}, 3) ==
+        file.path() + ": expected a rate for each of the 3 hosts in use, found 2");
+  const SharedFile bad("1Gb/s\n0\n");
+  CHECK(refusal(make_switched_ethernet, {{"ethernet.rates", bad.path()}}, 2) ==
+        bad.path() + ":2: expected a rate such as 100Mb/s, or a cost per byte above 0, found '0'");
+}
+
+TEST_CASE("A long message takes few windows", "[ethernet]") {
+  const std::unique_ptr<Network> model = make_switched_ethernet(machine({}), 8, MPI_COMM_WORLD);
+  Driver driver(*model, MPI_COMM_WORLD);
+  driver.run({{.id = 0, .source = 0, .destination = 7, .bytes = 100'000'000},
+              {.id = 1, .source = 1, .destination = 6, .bytes = 100'000'000}});
+  CHECK(driver.windows() <= 4);
 }
 
 }  // namespace simreplay::ethernet

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/error.hpp"
+#include "replay/network/ethernet/frames.hpp"
 
 namespace simreplay::ethernet {
 
@@ -15,17 +16,9 @@ Domain::Domain(const SharedSettings& settings, std::int32_t number, std::vector<
   figures_.hosts = port_sender();
 }
 
-std::int64_t Domain::frames_of(std::int64_t bytes) const {
-  return std::max<std::int64_t>(1, bytes / settings_.mtu + (bytes % settings_.mtu != 0 ? 1 : 0));
-}
-
-std::int64_t Domain::payload_of(std::int64_t bytes, std::int64_t frame) const {
-  return std::min(settings_.mtu, bytes - frame * settings_.mtu);
-}
-
 Medium::Work Domain::work_of(std::int64_t payload) const {
   std::int64_t overhead = 0, bytes = 0;
-  if (__builtin_mul_overflow(frames_of(payload), settings_.frame_overhead, &overhead) ||
+  if (__builtin_mul_overflow(frames_of(payload, settings_.mtu), settings_.frame_overhead, &overhead) ||
       __builtin_add_overflow(payload, overhead, &bytes))
     throw Error({.operation = "shared-ethernet.frame-overhead",
                  .expected = "messages of at most 2^63 B with what goes along",
@@ -36,7 +29,7 @@ Medium::Work Domain::work_of(std::int64_t payload) const {
 /// The whole message, or the first frame if it has to pass the switch.
 Medium::Work Domain::first_work(const Host& host) const {
   const std::int64_t bytes = host.now.message.bytes;
-  return work_of(host.now.leaves ? payload_of(bytes, 0) : bytes);
+  return work_of(host.now.leaves ? payload_of(bytes, 0, settings_.mtu) : bytes);
 }
 
 void Domain::inject(const network::Message& message, bool leaves) {
@@ -107,17 +100,20 @@ void Domain::end_of_work(const Medium::Transfer& ended, TimePoint now) {
 void Domain::end_at_host(const Medium::Transfer& ended, TimePoint now) {
   Host& h = hosts_[static_cast<std::size_t>(ended.sender)];
   const network::Message& m = h.now.message;
-  if (!h.now.leaves || h.frame + 1 == frames_of(m.bytes)) return end_message(ended.sender, now);
-  leaving_.push_back({now + settings_.switch_delay, m, h.frame, payload_of(m.bytes, h.frame), false});
+  if (!h.now.leaves || h.frame + 1 == frames_of(m.bytes, settings_.mtu))
+    return end_message(ended.sender, now);
+  leaving_.push_back(
+      {now + settings_.switch_delay, m, h.frame, payload_of(m.bytes, h.frame, settings_.mtu), false});
   h.frame++;
-  medium_.go_on(ended, work_of(payload_of(m.bytes, h.frame)));
+  medium_.go_on(ended, work_of(payload_of(m.bytes, h.frame, settings_.mtu)));
 }
 
 void Domain::end_message(std::int32_t host, TimePoint now) {
   Host& h = hosts_[static_cast<std::size_t>(host)];
   const network::Message& m = h.now.message;
   if (h.now.leaves)
-    leaving_.push_back({now + settings_.switch_delay, m, h.frame, payload_of(m.bytes, h.frame), true});
+    leaving_.push_back(
+        {now + settings_.switch_delay, m, h.frame, payload_of(m.bytes, h.frame, settings_.mtu), true});
   else
     arrive(m, now);
   h.sending = false;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "replay/network/ethernet/latencies.hpp"
+#include "replay/network/ethernet/figures.hpp"
 #include "replay/network/ethernet/medium.hpp"
 #include "replay/network/ethernet/shared_settings.hpp"
 #include "replay/network/network.hpp"
@@ -86,8 +86,6 @@ class Domain {
   };
 
   std::int32_t port_sender() const { return static_cast<std::int32_t>(hosts_.size()); }
-  std::int64_t frames_of(std::int64_t bytes) const;
-  std::int64_t payload_of(std::int64_t bytes, std::int64_t frame) const;
   Medium::Work work_of(std::int64_t payload) const;
   Medium::Work first_work(const Host& host) const;
 

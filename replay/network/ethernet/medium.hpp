@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/units.hpp"
-#include "replay/network/ethernet/latencies.hpp"
+#include "replay/network/ethernet/figures.hpp"
 
 namespace simreplay::ethernet {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/network/ethernet/latencies.hpp"
+#include "replay/network/ethernet/figures.hpp"
 
 namespace simreplay::ethernet {
 

@@ -5,10 +5,9 @@
 #include <cstdint>
 
 #include "common/units.hpp"
+#include "replay/network/ethernet/wide.hpp"
 
 namespace simreplay::ethernet {
-
-__extension__ using Int128 = __int128;
 
 /// Of times: how many, their sum, the longest.
 struct Times {
