@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <string>
 
+#include "replay/network/ethernet/shared_ethernet.hpp"
+#include "replay/network/ethernet/switched_ethernet.hpp"
 #include "replay/network/infiniband/model.hpp"
 
 namespace simreplay::network {
 
 std::span<const ModelRow> models() {
-  static const std::vector<ModelRow> rows{{"infiniband", infiniband::machine_keys, infiniband::make_model}};
+  static const std::vector<ModelRow> rows{
+      {"ethernet", ethernet::switched_ethernet_keys, ethernet::make_switched_ethernet},
+      {"infiniband", infiniband::machine_keys, infiniband::make_model},
+      {"shared-ethernet", ethernet::shared_ethernet_keys, ethernet::make_shared_ethernet}};
   return rows;
 }
 

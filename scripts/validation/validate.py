@@ -285,6 +285,72 @@ def network_row(bench, table, hosts, pattern, size, calibrated, settings, runs):
               table.judge(f"{name}, {hosts.count} hosts, {pattern}", errors[0], NETWORK_BOUND, spread(real)))
 
 
+# --- ethernet: hosts that compete on a medium ------------------------------------------------------------------
+
+# Rate in bit/s, bytes of a message of size 1.
+MEDIA = [(10e6, 500_000), (100e6, 5_000_000)]
+# Hosts, and messages: start in times that a message of size 1 takes alone, source, destination, size. Who receives later than
+# others send does not send itself: long messages ask first, and the answer would wait behind the receiver's own bytes.
+COMPETITIONS = {
+    "one": (4, [(0, 0, 1, 1)]),
+    "two, to two": (4, [(0, 0, 2, 1), (0, 1, 3, 1)]),
+    "three, to one": (4, [(0, 0, 3, 1), (0, 1, 3, 1), (0, 2, 3, 1)]),
+    "two, of different starts and sizes": (4, [(0, 0, 3, 1), (0.5, 1, 2, 0.5)]),
+    "three, of different starts and sizes": (4, [(0, 0, 3, 1), (0.5, 1, 3, 0.25), (0.75, 2, 3, 1)]),
+    "four, in a circle": (4, [(0, i, (i + 1) % 4, 0.5) for i in range(4)]),
+    "seven, of different sizes, to one": (8, [(0, i, 7, 0.1 * (i + 1)) for i in range(7)]),
+}
+
+
+class Medium(Hosts):
+    def __init__(self, bench, count, rate):
+        super().__init__(bench, count, rate, "shared")
+
+    def transfer_times(self, messages):
+        """Seconds of each message, there."""
+        done = self.bench.run([*self.launch(self.count), self.bench.bin / "programs" / "competing_senders", *messages])
+        return [float(line) * 1e-6 for line in done.stdout.split()]
+
+
+def times_in_model(bench, hosts, messages, settings):
+    command = [bench.bin / "tests" / "network_times", hosts, "network.model=shared-ethernet"]
+    command += [f"shared-ethernet.{key}={value}" for key, value in settings.items()]
+    done = subprocess.run(list(map(str, command)), input="\n".join(messages), env=bench.environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stderr)
+    return [float(line) * 1e-6 for line in done.stdout.split()]
+
+
+def check_ethernet(bench, _bounded):
+    columns = ["medium", "senders", "there", "spread", "shared-ethernet", "error", "within"]
+    table = Table("Shared Ethernet: transfer times of messages that compete", columns)
+    runs = 5
+    for rate, size in MEDIA:
+        for count in sorted({hosts for hosts, _ in COMPETITIONS.values()}):
+            with Medium(bench, count, rate) as medium:
+                start = statistics.median(medium.transfer_times(["0:0:1:1"])[0] for _ in range(runs))
+                # A frame of 1514 bytes has 1448 of payload; every second one is acknowledged by a frame of 66.
+                settings = {"start": f"{start * 1e6:.0f}us", "per-byte": f"{rate / 1e6:g}Mb/s", "mtu": 1448, "frame-overhead": 66 + 66 // 2}
+                for name, (hosts, relative) in COMPETITIONS.items():
+                    if hosts == count:
+                        messages = [f"{start * size * 8e3 / rate:.0f}:{source}:{destination}:{part * size:.0f}" for start, source, destination, part in relative]
+                        competition_row(bench, table, medium, name, messages, settings, runs)
+    table.remarks += [host_remark(), f"{runs} runs there, medians. t_s: a message of one byte there; all else is written down from the rate. The error is that of "
+                      "the message that is predicted worst, the spread that of the message that spreads most. Within: 5 % or the spread."]
+    return table
+
+
+def competition_row(bench, table, medium, name, messages, settings, runs):
+    real = list(zip(*(medium.transfer_times(messages) for _ in range(runs))))
+    there = [statistics.median(times) for times in real]
+    predicted = times_in_model(bench, medium.count, messages, settings)
+    error = max((p / t - 1 for p, t in zip(predicted, there)), key=abs)
+    widest = max(map(spread, real))
+    title = f"{medium.rate / 1e6:g} Mbit/s"
+    table.add(title, name, " / ".join(map(shown, there)), f"{100 * widest:.1f} %", " / ".join(map(shown, predicted)), percent(error),
+              table.judge(f"{title}, {name}", error, NETWORK_BOUND, widest))
+
+
 # --- the whole ---------------------------------------------------------------------------------------------
 
 
@@ -296,7 +362,7 @@ def write_into(path, part, text):
     path.write_text(before + begin + text + end + rest.split(end, 1)[1])
 
 
-CHECKS = {"self": check_self, "virtual": check_virtual, "network": check_network}
+CHECKS = {"self": check_self, "virtual": check_virtual, "network": check_network, "ethernet": check_ethernet}
 
 
 def main():
