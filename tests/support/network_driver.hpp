@@ -51,7 +51,7 @@ class Driver {
     MPI_Allreduce(MPI_IN_PLACE, &ps, 1, MPI_INT64_T, MPI_MIN, comm_);
     if (TimePoint{Duration{ps}} == never) return false;
     if (TimePoint{Duration{ps}} < until_ - Duration{1}) throw std::logic_error("an event in the past");
-    until_ = TimePoint{Duration{ps}} + std::max(bounds_.lookahead, Duration{1});
+    until_ = TimePoint{Duration{ps}} + std::max(bounds_.window(), Duration{1});
     for (; !pending_.empty() && pending_.top().time + bounds_.entry < until_; pending_.pop())
       network_.inject(pending_.top());
     network_.advance(until_);
@@ -70,7 +70,7 @@ class Driver {
       if (const std::optional<Message> next = answer(a)) hand_over(*next);
     }
     // At the end of a window of a single instant, more may arrive in that instant.
-    known_ = until_ + bounds_.notice - (bounds_.lookahead == Duration{0} ? Duration{1} : Duration{0});
+    known_ = until_ + bounds_.notice - (bounds_.window() == Duration{0} ? Duration{1} : Duration{0});
   }
 
   Network& network_;

@@ -28,8 +28,9 @@ SharedEthernet::SharedEthernet(const SharedSettings& settings, std::int32_t host
 
 /// Completions are known when they happen, so only t_s lies between an arrival and what it makes happen.
 network::Bounds SharedEthernet::bounds() const {
-  const Duration across = domains_ > 1 ? settings_.switch_delay : settings_.start;
-  return {.lookahead = std::min(across, settings_.start), .notice = Duration{0}, .entry = settings_.start};
+  return {.lookahead = domains_ > 1 ? settings_.switch_delay : Duration::max(),
+          .notice = Duration{0},
+          .entry = settings_.start};
 }
 
 void SharedEthernet::inject(const network::Message& message) {

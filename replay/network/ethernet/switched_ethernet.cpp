@@ -13,9 +13,9 @@ network::Bounds bounds_of(const SwitchedSettings& s, const std::vector<Ratio>& r
   const std::int64_t bytes = s.wire_bytes(0);
   Duration frame = rates.empty() ? Duration{1} : Duration::max();
   for (const Ratio& rate : rates) frame = std::min(frame, Duration{rate.times(bytes)});
-  network::Bounds b{.notice = frame + s.cable + s.receive_overhead, .entry = s.send_overhead};
-  b.lookahead = std::min(frame + s.cable + s.switching, b.notice + b.entry);
-  return b;
+  return {.lookahead = frame + s.cable + s.switching,
+          .notice = frame + s.cable + s.receive_overhead,
+          .entry = s.send_overhead};
 }
 
 }  // namespace
