@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "replay/engine/clock.hpp"
-#include "replay/engine/huge_pages.hpp"
+#include "common/huge_pages.hpp"
 
 namespace simreplay::engine {
 

@@ -11,7 +11,7 @@
 #include "common/units.hpp"
 #include "replay/engine/clock.hpp"
 #include "replay/engine/compiler.hpp"
-#include "replay/engine/huge_pages.hpp"
+#include "common/huge_pages.hpp"
 #include "replay/engine/window.hpp"
 
 namespace simreplay::engine {

@@ -7,7 +7,7 @@
 #include <new>
 #include <span>
 
-#include "replay/engine/huge_pages.hpp"
+#include "common/huge_pages.hpp"
 
 namespace simreplay::engine {
 

@@ -19,8 +19,7 @@ struct ModelRow {
   std::string_view name;
   /// Of the machine file, with prefix.
   std::vector<NetworkKey> (*keys)();
-  /// Collective: for machines with this many nodes in use; node i is host i. Throws Error, on all ranks
-  /// alike.
+  /// Collective: for machines with this many nodes in use; node i is host i. Throws SharedFailure.
   std::unique_ptr<Network> (*make)(const Machine& machine, std::int32_t nodes, MPI_Comm comm);
 };
 

@@ -125,11 +125,11 @@ TEST_CASE("regions that the trace does not have are refused") {
   t.timer("clock");
   const SharedFile file("\nregion clock 2\n");
   using Catch::Matchers::ContainsSubstring;
-  CHECK_THROWS_WITH(replay(t, simple(file.name())),
-                    ContainsSubstring(":2: expected a region of the trace (solver, output), found 'clock'"));
+  CHECK_THAT(replay(t, simple(file.name())).failure,
+             ContainsSubstring(":2: expected a region of the trace (solver, output), found 'clock'"));
   const SharedFile wrong("region 2\n");
-  CHECK_THROWS_WITH(replay(t, simple(wrong.name())),
-                    ContainsSubstring("`region NAME SPEEDUP`, found 'region 2'"));
+  CHECK_THAT(replay(t, simple(wrong.name())).failure,
+             ContainsSubstring("`region NAME SPEEDUP`, found 'region 2'"));
 }
 
 TEST_CASE("counters: their mean is over predicted time, from the first change to the end") {

@@ -1,6 +1,6 @@
 #pragma once
 // Events in the order of their times: a ring of short stretches of time (a calendar), each a list; what lies
-// behind the ring waits in a heap. Only the stretch at hand is sorted.
+// behind the ring waits in a heap. Only the stretches at hand are sorted.
 //
 // The order is total, (time, key, data), and does not depend on the order of insertion.
 
@@ -9,16 +9,19 @@
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <limits>
+#include <utility>
 #include <vector>
 
+#include "common/huge_pages.hpp"
 #include "common/units.hpp"
 
 namespace simreplay::infiniband {
 
 struct Event {
   TimePoint time;
-  std::uint32_t key = 0;  // kind and place
   std::int32_t data = 0;
+  std::uint32_t key = 0;  // kind and place
 
   /// All of it as one number, which compares without branches.
   Uint128 order() const {
@@ -55,13 +58,23 @@ class EventQueue {
 
   /// Time of the next event; never if there is none.
   TimePoint next() {
-    if (now_.empty() && late_.empty() && !turn()) return never;
+    if (now_.empty() && !refill() && late_.empty()) return never;
     if (late_.empty()) return now_.back().time;
     return now_.empty() ? late_.front().time : std::min(now_.back().time, late_.front().time);
   }
 
+  /// The next event if it is among the stretches at hand.
+  const Event* peek() const {
+    if (now_.empty()) return late_.empty() ? nullptr : &late_.front();
+    return late_.empty() || now_.back() < late_.front() ? &now_.back() : &late_.front();
+  }
+
   /// An event that comes soon, if it is known: about the one `n` after the next.
-  const Event* ahead(std::size_t n) const { return n < now_.size() ? &now_[now_.size() - 1 - n] : nullptr; }
+  const Event* ahead(std::size_t n) const {
+    if (n < now_.size()) return &now_[now_.size() - 1 - n];
+    n -= now_.size();
+    return n < soon_.size() ? &soon_[soon_.size() - 1 - n] : nullptr;
+  }
 
   /// There must be one, and next() must have been called.
   Event pop() {
@@ -81,25 +94,35 @@ class EventQueue {
   static constexpr std::int64_t stretches = 4096;
   static constexpr std::size_t words = stretches / 64;
   static constexpr int widest = 40, narrowest = 4;  // bits of picoseconds
-  struct Entry {
-    Event event;
-    std::int32_t next;
+  struct alignas(64) Chunk {                        // of a list: two lines of the cache
+    std::int32_t next = -1;
+    std::uint32_t count = 0;
+    std::array<Event, 7> events;
   };
 
   std::int64_t stretch_of(TimePoint t) const { return t.time_since_epoch().count() >> width_; }
 
   void list(std::int64_t stretch, const Event& e) {
     const auto slot = static_cast<std::size_t>(stretch & (stretches - 1));
+    std::int32_t& head = heads_[slot];
+    if (head < 0 || chunk(head).count == chunk(head).events.size()) add_chunk(head);
+    Chunk& c = chunk(head);
+    c.events[c.count++] = e;
+    bits_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+  }
+
+  Chunk& chunk(std::int32_t i) { return chunks_[static_cast<std::size_t>(i)]; }
+  void add_chunk(std::int32_t& head) {
     std::int32_t i = spare_;
     if (i < 0) {
-      i = static_cast<std::int32_t>(entries_.size());
-      entries_.emplace_back();
+      i = static_cast<std::int32_t>(chunks_.size());
+      chunks_.emplace_back();
     } else {
-      spare_ = entries_[static_cast<std::size_t>(i)].next;
+      spare_ = chunk(i).next;
     }
-    entries_[static_cast<std::size_t>(i)] = {e, heads_[slot]};
-    heads_[slot] = i;
-    bits_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    chunk(i).next = head;
+    chunk(i).count = 0;
+    head = i;
   }
 
   /// The first stretch behind the one at hand that has events, or none (-1).
@@ -114,36 +137,43 @@ class EventQueue {
     return -1;
   }
 
-  /// Takes up the next stretch that has events.
-  bool turn() {
-    if (size_ == 0) return false;
+  /// Of what is left, the next stretch, and the one behind it so that events can be seen coming; but not one
+  /// that is far behind, for all that comes before it were late then. False if there is none.
+  bool refill() {
+    if (size_ == late_.size()) return false;
     adapt();
-    std::int64_t next = next_listed();
-    if (!far_.empty() && (next < 0 || stretch_of(far_.front().time) < next))
-      next = stretch_of(far_.front().time);
-    at_ = next;
-    take_list(static_cast<std::size_t>(at_ & (stretches - 1)));
-    while (!far_.empty() && stretch_of(far_.front().time) == at_) {
-      std::pop_heap(far_.begin(), far_.end(), std::greater<>());
-      now_.push_back(far_.back());
-      far_.pop_back();
-      from_far_++;
-    }
-    std::sort(now_.begin(), now_.end(), std::greater<>());
-    turns_++;
-    taken_ += now_.size();
+    now_.swap(soon_);
+    if (now_.empty()) take_stretch(now_, std::numeric_limits<std::int64_t>::max());
+    take_stretch(soon_, at_ + 2);
     return true;
   }
 
-  void take_list(std::size_t slot) {
+  void take_stretch(std::vector<Event>& to, std::int64_t limit) {
+    std::int64_t next = next_listed();
+    if (!far_.empty() && (next < 0 || stretch_of(far_.front().time) < next))
+      next = stretch_of(far_.front().time);
+    if (next < 0 || next > limit) return;
+    at_ = next;
+    take_list(static_cast<std::size_t>(at_ & (stretches - 1)), to);
+    while (!far_.empty() && stretch_of(far_.front().time) == at_) {
+      std::pop_heap(far_.begin(), far_.end(), std::greater<>());
+      to.push_back(far_.back());
+      far_.pop_back();
+      from_far_++;
+    }
+    std::sort(to.begin(), to.end(), std::greater<>());
+    turns_++;
+    taken_ += to.size();
+  }
+
+  void take_list(std::size_t slot, std::vector<Event>& to) {
     std::int32_t i = heads_[slot];
     heads_[slot] = -1;
     bits_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     while (i >= 0) {
-      Entry& e = entries_[static_cast<std::size_t>(i)];
-      const std::int32_t next = e.next;
-      now_.push_back(e.event);
-      e.next = spare_;
+      Chunk& c = chunk(i);
+      to.insert(to.end(), c.events.begin(), c.events.begin() + c.count);
+      const std::int32_t next = std::exchange(c.next, spare_);
       spare_ = i;
       i = next;
     }
@@ -163,9 +193,11 @@ class EventQueue {
   void rebuild(int width) {
     std::vector<Event> all;
     all.swap(far_);
-    for (std::size_t slot = 0; slot < heads_.size(); slot++) take_list(slot);
-    all.insert(all.end(), now_.begin(), now_.end());
-    now_.clear();
+    for (std::size_t slot = 0; slot < heads_.size(); slot++) take_list(slot, all);
+    for (std::vector<Event>* taken : {&now_, &soon_}) {
+      all.insert(all.end(), taken->begin(), taken->end());
+      taken->clear();
+    }
     const TimePoint start = all.empty() ? TimePoint{} : std::min_element(all.begin(), all.end())->time;
     width_ = width;
     at_ = stretch_of(start) - 1;
@@ -174,12 +206,12 @@ class EventQueue {
   }
 
   int width_ = 10;
-  std::int64_t at_ = -1;           // the stretch at hand
-  std::vector<Event> now_;         // of it, the next one last
-  std::vector<Event> late_, far_;  // heaps: come for the stretch at hand; behind the ring
+  std::int64_t at_ = -1;           // the last stretch that was taken up
+  std::vector<Event> now_, soon_;  // of it and the one before it, the next one last
+  std::vector<Event> late_, far_;  // heaps: come for a stretch that was taken up; behind the ring
   std::array<std::int32_t, stretches> heads_;
   std::array<std::uint64_t, words> bits_{};
-  std::vector<Entry> entries_;
+  HugeVector<Chunk> chunks_;
   std::int32_t spare_ = -1;
   std::size_t size_ = 0;
   std::uint64_t turns_ = 0, taken_ = 0, from_far_ = 0;

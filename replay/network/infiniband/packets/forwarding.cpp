@@ -16,15 +16,14 @@ PacketNetwork::Route PacketNetwork::route(Node sw, Port in, std::int32_t destina
   return {out, tables_.lane(in, out, level)};
 }
 
-/// From the head's coming in to its going out, so that the tail is in before it has to leave.
-Duration PacketNetwork::forwarding_time(Port in, Port to, std::int64_t bytes) const {
-  const Port from = out(in).peer;
-  const OutPort &a = out(from), &b = out(to);
+/// From the head's coming in, from the cable behind `from`, to its going out, so that the tail is in before
+/// it has to leave.
+Duration PacketNetwork::forwarding_time(Port from, Port to, std::int64_t bytes) const {
   if (settings_.forwarding == Forwarding::store_and_forward)
     return time_of(from, bytes) + settings_.switch_delay;
   Duration d = settings_.switch_delay;
   if (settings_.header_wait > 0) d += time_of(from, settings_.header_wait);
-  if (a.rate != b.rate) d += std::max(Duration{0}, time_of(from, bytes) - time_of(to, bytes));
+  if (rate_of(from) != rate_of(to)) d += std::max(Duration{0}, time_of(from, bytes) - time_of(to, bytes));
   return d;
 }
 
@@ -41,36 +40,12 @@ void PacketNetwork::advance(TimePoint until) {
     } else {
       if (next >= until) break;
       last = next;
-      fetch_ahead();
+      if (large_) fetch_ahead();
       process(events_.pop());
     }
     processed_++;
   }
   advanced_to_ = std::max(advanced_to_, until == EventQueue::never ? last : until);
-}
-
-/// Loads what the next events need, a step of the way for each: fabrics are larger than caches.
-void PacketNetwork::fetch_ahead() const {
-  constexpr std::size_t next = 1, near = 3, middle = 6, far = 10;
-  const auto packet_at = [this](std::size_t n) -> const Packet* {
-    const Event* e = events_.ahead(n);
-    return e != nullptr && e->key >> kind_shift == ready ? &packets_[e->data] : nullptr;
-  };
-  if (const Packet* p = packet_at(far)) __builtin_prefetch(p);
-  if (const Packet* p = packet_at(middle)) {
-    __builtin_prefetch(&out(p->out));
-    __builtin_prefetch(&out(p->in));
-    __builtin_prefetch(&send_[lane_index(p->out, p->out_lane)]);
-    __builtin_prefetch(&receive_[lane_index(p->in, p->lane)]);
-    __builtin_prefetch(&figures_.ports[static_cast<std::size_t>(p->out)]);
-  }
-  if (const Packet* p = packet_at(near)) {
-    const OutPort& o = out(p->out);
-    if (!o.to_host) __builtin_prefetch(tables_.entry(o.next_node, fabric_.lid(fabric_.host(p->destination))));
-    credits_.prefetch(send_[lane_index(p->out, p->out_lane)]);
-    __builtin_prefetch(&send_[lane_index(out(p->in).peer, p->lane)]);
-  }
-  if (const Packet* p = packet_at(next)) credits_.prefetch(send_[lane_index(out(p->in).peer, p->lane)]);
 }
 
 void PacketNetwork::process(const Event& e) {
@@ -117,7 +92,21 @@ void PacketNetwork::on_input_free(const Event& e) {
   const Port to = packets_[head].out;
   if (out(to).train != nothing) return break_train_for(e, to);
   request(head, e.time);
-  wake(to, std::max(e.time, out(to).busy_until));
+  OutPort& o = out(to);
+  if (o.busy_until > e.time) return wake(to, o.busy_until);
+  if (o.wake_at == e.time || more_inputs_free(to, e.time)) return wake(to, e.time);
+  o.wake_at = EventQueue::never;
+  serve(to, e.time);
+}
+
+/// Whether another input queue of the same switch becomes free at this time, after one of them has. They come
+/// one after the other.
+bool PacketNetwork::more_inputs_free(Port to, TimePoint now) const {
+  const Event* e = events_.peek();
+  if (e == nullptr || e->time > now || e->key >> kind_shift != input_free) return false;
+  const auto place = static_cast<std::size_t>(e->key & ((1U << kind_shift) - 1));
+  const Node sw = fabric_.node_of(to);
+  return place >= lane_index(fabric_.first_port(sw), 0) && place < lane_index(fabric_.first_port(sw + 1), 0);
 }
 
 void PacketNetwork::on_output_free(const Event& e) {
@@ -181,6 +170,10 @@ void PacketNetwork::serve(Port p, TimePoint now) {
 PacketNetwork::Choice PacketNetwork::choice(Port p, int lane) const {
   Choice best{send_[lane_index(p, lane)].first, nothing};
   if (settings_.input_order == InputOrder::fcfs) return best;
+  return choice_in_turn(p, best);
+}
+
+PacketNetwork::Choice PacketNetwork::choice_in_turn(Port p, Choice best) const {
   const Port last = out(p).last_input;
   const auto distance = [&](std::int32_t i) {
     const Port in = packets_[i].in;
@@ -199,7 +192,7 @@ std::int32_t PacketNetwork::head_blocks(Port p, int lane) const {
 
 bool PacketNetwork::able(Port p, int lane, TimePoint now) {
   SendLane& s = send_lane(p, lane);
-  if (out(p).from_host && messages_[s.first].not_before > now) return false;
+  if (settings_.congestion_control && out(p).from_host && messages_[s.first].not_before > now) return false;
   credits_.collect(s, now);
   return s.available >= head_blocks(p, lane);
 }
@@ -217,8 +210,15 @@ void PacketNetwork::await(Port p, int lane, TimePoint now) {
   s.missing = missing;
 }
 
+/// What a lane sends while no other waits counts for nothing.
 int PacketNetwork::choose_lane(Port p, TimePoint now) {
   OutPort& o = out(p);
+  if ((o.waiting & (o.waiting - 1U)) == 0) {
+    const int lane = std::countr_zero(o.waiting);
+    if (able(p, lane, now)) return lane;
+    await(p, lane, now);
+    return -1;
+  }
   unsigned can = 0;
   for (unsigned rest = o.waiting; rest != 0; rest &= rest - 1)
     if (const int lane = std::countr_zero(rest); able(p, lane, now)) can |= 1U << lane;
@@ -226,8 +226,6 @@ int PacketNetwork::choose_lane(Port p, TimePoint now) {
     for (unsigned rest = o.waiting; rest != 0; rest &= rest - 1) await(p, std::countr_zero(rest), now);
     return -1;
   }
-  // What a lane sends while no other waits counts for nothing.
-  if (std::has_single_bit(static_cast<unsigned>(o.waiting))) return std::countr_zero(can);
   return settings_.lane_order == LaneOrder::tables ? arbitrate(p, can) : oldest_lane(p, can);
 }
 
@@ -318,7 +316,7 @@ void PacketNetwork::leave_input(Packet& p, TimePoint end) {
   } else {
     events_.push(event(end, input_free, static_cast<std::int32_t>(place)));
   }
-  give_credit(out(p.in).peer, p.lane, end, blocks_of(p.bytes));
+  give_credit(p.from, p.lane, end, blocks_of(p.bytes));
 }
 
 void PacketNetwork::pass_on(std::int32_t index, Port p, int lane, TimePoint now, TimePoint end) {
@@ -328,10 +326,11 @@ void PacketNetwork::pass_on(std::int32_t index, Port p, int lane, TimePoint now,
   const Node sw = o.next_node;
   const Route next = route(sw, o.peer, packet.destination, packet.level);
   packet.in = o.peer;
+  packet.from = p;
   packet.lane = static_cast<std::uint8_t>(lane);
   packet.out = next.out;
   packet.out_lane = next.lane;
-  packet.ready = now + o.delay + forwarding_time(o.peer, next.out, packet.bytes);
+  packet.ready = now + o.delay + forwarding_time(p, next.out, packet.bytes);
   if (!mine(sw)) return hand_over(index);
   events_.push(event(packet.ready, ready, packet.in, index));
 }
@@ -367,10 +366,10 @@ TimePoint PacketNetwork::credit_leaves(TimePoint freed) const {
 
 /// A buffer behind port `p` is free from `freed` on.
 void PacketNetwork::give_credit(Port p, int lane, TimePoint freed, std::int32_t blocks) {
-  const TimePoint t = credit_leaves(freed) + out(p).credit_way;
-  const std::int32_t part = out(p).part;
-  if (part == me_) return take_credit(p, lane, t, blocks);
-  Handover h{.time = t, .place = p, .part = part, .kind = Handover::credit};
+  const SendLane& s = send_lane(p, lane);
+  const TimePoint t = credit_leaves(freed) + s.credit_way;
+  if (s.part == me_) return take_credit(p, lane, t, blocks);
+  Handover h{.time = t, .place = p, .part = s.part, .kind = Handover::credit};
   h.lane = static_cast<std::uint8_t>(lane);
   h.blocks = static_cast<std::uint16_t>(blocks);
   handovers_.push_back(h);
@@ -420,6 +419,7 @@ void PacketNetwork::accept(const Handover& h) {
   p.source = h.source;
   p.destination = h.destination;
   p.in = h.place;
+  p.from = fabric_.peer(p.in);
   p.bytes = h.bytes;
   p.lane = h.lane;
   p.level = h.level;

@@ -43,10 +43,12 @@ PacketNetwork::PacketNetwork(const Fabric& fabric, const Tables& tables, const S
 
 void PacketNetwork::lay_out() {
   const auto ports = static_cast<std::size_t>(fabric_.all_ports());
-  out_.resize(ports);
+  out_ = arena_.take<OutPort>(ports);
+  rate_of_.resize(ports);
   if (lanes_ > 1) turns_.resize(ports);
-  send_.resize(ports * lanes_);
-  receive_.resize(ports * lanes_);
+  send_ = arena_.take<SendLane>(ports * lanes_);
+  receive_ = arena_.take<ReceiveLane>(ports * lanes_);
+  large_ = ports * lanes_ > 2048;
   figures_.ports.resize(ports);
   figures_.bin = settings_.bin;
   if (settings_.bin.count() > 0) figures_.busy_ps.resize(ports);
@@ -65,12 +67,10 @@ void PacketNetwork::lay_out_port(Port p) {
   auto known = std::find(rates_.begin(), rates_.end(), rate);
   if (known == rates_.end()) known = rates_.insert(rates_.end(), rate);
   OutPort& o = out(p);
-  o.rate = static_cast<std::uint8_t>(known - rates_.begin());
+  rate_of_[static_cast<std::size_t>(p)] = static_cast<std::uint8_t>(known - rates_.begin());
   o.delay = cable.delay;
-  o.credit_way = cable.delay + time_of(p, settings_.credit_packet);
   o.peer = fabric_.peer(p);
   o.next_node = fabric_.neighbor(p);
-  o.part = parts_.of(fabric_.node_of(p));
   o.from_host = !fabric_.is_switch(fabric_.node_of(p));
   o.to_host = !fabric_.is_switch(fabric_.neighbor(p));
   if (!o.to_host && o.delay + settings_.switch_delay <= Duration{0})
@@ -81,6 +81,8 @@ void PacketNetwork::lay_out_port(Port p) {
   for (std::size_t lane = 0; lane < lanes_; lane++) {
     SendLane& s = send_lane(p, static_cast<int>(lane));
     s.available = s.capacity = static_cast<std::int32_t>(buffer / credit_block);
+    s.part = parts_.of(fabric_.node_of(p));
+    s.credit_way = cable.delay + time_of(p, settings_.credit_packet);
   }
 }
 
@@ -94,7 +96,7 @@ Duration PacketNetwork::cut_lookahead() const {
     if (fabric_.peer(p) == nothing || parts_.of(fabric_.node_of(p)) == parts_.of(fabric_.neighbor(p)))
       continue;
     least = std::min({least, out(p).delay + settings_.switch_delay,
-                      Duration{shortest} + settings_.credit_delay + out(p).credit_way});
+                      Duration{shortest} + settings_.credit_delay + send_[lane_index(p, 0)].credit_way});
   }
   return least;
 }
@@ -265,7 +267,7 @@ std::vector<Stage> PacketNetwork::stages_of(std::int32_t source, std::int32_t de
     s.capacity = with_credits ? send_[lane_index(from, next.lane)].capacity : 0;
     s.credit_delay = settings_.credit_delay;
     s.credit_period = settings_.credit_period;
-    s.credit_way = o.credit_way;
+    s.credit_way = send_[lane_index(from, next.lane)].credit_way;
     in = o.peer;
     in_lane = next.lane;
     if (!o.to_host) next = route(fabric_.node_of(in), in, destination, level);
@@ -273,7 +275,7 @@ std::vector<Stage> PacketNetwork::stages_of(std::int32_t source, std::int32_t de
       s.bytes[i] = static_cast<std::int32_t>(sizes[i]);
       s.blocks[i] = blocks_of(sizes[i]);
       s.time[i] = time_of(from, sizes[i]);
-      if (!o.to_host) s.to_next[i] = o.delay + forwarding_time(in, next.out, sizes[i]);
+      if (!o.to_host) s.to_next[i] = o.delay + forwarding_time(from, next.out, sizes[i]);
     }
     stages.push_back(s);
     if (o.to_host) return stages;

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -89,7 +90,7 @@ class PacketNetwork {
   enum Kind : std::uint32_t { train_end, notice, input_free, output_free, ready };
   static constexpr int kind_shift = 28;
   static Event event(TimePoint t, Kind kind, std::int32_t place, std::int32_t data = 0) {
-    return {t, static_cast<std::uint32_t>(kind) << kind_shift | static_cast<std::uint32_t>(place), data};
+    return {t, data, static_cast<std::uint32_t>(kind) << kind_shift | static_cast<std::uint32_t>(place)};
   }
   struct Waiting {
     TimePoint time;
@@ -144,18 +145,20 @@ class PacketNetwork {
   SendLane& send_lane(Port p, int lane) { return send_[lane_index(p, lane)]; }
   OutPort& out(Port p) { return out_[static_cast<std::size_t>(p)]; }
   const OutPort& out(Port p) const { return out_[static_cast<std::size_t>(p)]; }
-  Duration time_of(Port p, std::int64_t bytes) const { return Duration{rates_[out(p).rate].times(bytes)}; }
+  std::uint8_t rate_of(Port p) const { return rate_of_[static_cast<std::size_t>(p)]; }
+  Duration time_of(Port p, std::int64_t bytes) const { return Duration{rates_[rate_of(p)].times(bytes)}; }
   Route route(Node sw, Port in, std::int32_t destination, std::uint8_t level) const;
   void process(const Event& e);
-  void fetch_ahead() const;
   void on_ready(const Event& e);
   void on_input_free(const Event& e);
   void on_output_free(const Event& e);
+  bool more_inputs_free(Port to, TimePoint now) const;
   void request(std::int32_t packet, TimePoint now);
   void wake(Port p, TimePoint t);
   void serve(Port p, TimePoint now);
   int choose_lane(Port p, TimePoint now);
   Choice choice(Port p, int lane) const;
+  Choice choice_in_turn(Port p, Choice first) const;
   std::int32_t take_choice(Port p, int lane);
   std::int32_t head_blocks(Port p, int lane) const;
   bool able(Port p, int lane, TimePoint now);
@@ -170,7 +173,15 @@ class PacketNetwork {
   void give_credit(Port p, int lane, TimePoint freed, std::int32_t blocks);
   void take_credit(Port p, int lane, TimePoint t, std::int32_t blocks);
   TimePoint credit_leaves(TimePoint freed) const;
-  Duration forwarding_time(Port in, Port out, std::int64_t bytes) const;
+  Duration forwarding_time(Port from, Port to, std::int64_t bytes) const;
+
+  // prefetch.cpp
+  void fetch_ahead() const;
+  void fetch_step(const Event& e, int step) const;
+  void fetch_output(const Packet& p) const;
+  void fetch_route(const OutPort& o, std::int32_t destination) const;
+  void fetch_for_output(Port port, int step) const;
+  void fetch_for_packet(const Packet& p, int step) const;
 
   // arbitration.cpp
   int arbitrate(Port p, unsigned able);
@@ -200,16 +211,19 @@ class PacketNetwork {
   Parts parts_;
   int me_;
   std::size_t lanes_ = 1;
+  bool large_ = false;  // more than the nearer caches hold
   Duration lookahead_{0};
   std::vector<Ratio> rates_;
   unsigned high_lanes_ = 0, low_lanes_ = 0;  // bits, of the tables of lanes
 
   EventQueue events_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
-  std::vector<OutPort> out_;
-  std::vector<LaneTurn> turns_;       // by port, if there is more than one lane
-  std::vector<SendLane> send_;        // by port and lane
-  std::vector<ReceiveLane> receive_;  // by port and lane
+  Arena arena_;
+  std::span<OutPort> out_;
+  std::vector<std::uint8_t> rate_of_;  // by port, among rates_
+  std::vector<LaneTurn> turns_;        // by port, if there is more than one lane
+  std::span<SendLane> send_;           // by port and lane
+  std::span<ReceiveLane> receive_;     // by port and lane
   CreditRings credits_;
   Pool<Packet> packets_;
   Pool<Message> messages_;

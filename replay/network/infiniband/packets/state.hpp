@@ -19,14 +19,11 @@ struct alignas(64) OutPort {
   TimePoint busy_until{};
   TimePoint wake_at = EventQueue::never;  // an event is due to look after it
   Duration delay{0};                      // of the cable
-  Duration credit_way{0};                 // of a flow-control packet back over it
   Port peer = nothing;
   Node next_node = nothing;      // that the peer belongs to
   std::int32_t train = nothing;  // that holds it
   Port last_input = nothing;     // that was served
-  std::int32_t part = 0;         // of its own node
   std::uint16_t waiting = 0;     // lanes, a bit each
-  std::uint8_t rate = 0;         // among the rates of the fabric
   bool from_host : 1 = false, to_host : 1 = false;
 };
 
@@ -37,8 +34,8 @@ struct LaneTurn {
   std::int32_t high_sent = 0;                // bytes since a low lane had its turn
 };
 
-/// A lane of a port as a sender: credits, and who waits for them.
-struct SendLane {
+/// A lane of a port as a sender: credits, and who waits for them; what their return needs, in one line.
+struct alignas(64) SendLane {
   std::int32_t available = 0, capacity = 0;  // blocks
   std::int32_t missing = 0;                  // blocks whose return is not known yet and will wake the port
   std::int32_t first = nothing, last = nothing;  // packets of a switch, messages of a host
@@ -46,6 +43,8 @@ struct SendLane {
   std::uint16_t ring_size = 0, ring_head = 0, ring_count = 0;
   std::uint16_t unmarked = 0;  // packets since the last mark
   std::int32_t queued = 0;     // bytes in the inputs; kept up for congestion control only
+  std::int32_t part = 0;       // of the node
+  Duration credit_way{0};      // of a flow-control packet back over the cable
 };
 
 /// A lane of a port as a receiver: a queue, whose first packet leaves until `busy_until`.
@@ -62,6 +61,7 @@ struct alignas(64) Packet {
   Port in = nothing, out = nothing;
   std::uint16_t bytes = 0;
   std::uint8_t lane = 0, out_lane = 0, level = 0, flags = 0;
+  Port from = nothing;  // the peer of `in`
   TimePoint ready{}, requested{};
   Duration waited{0};
 
@@ -105,7 +105,7 @@ class Pool {
   std::int64_t used() const { return used_; }
 
  private:
-  std::vector<T> all_;
+  HugeVector<T> all_;
   std::int32_t spare_ = nothing;
   std::int64_t used_ = 0;
 };
@@ -125,8 +125,10 @@ class CreditRings {
   Credit& at(const SendLane& lane, unsigned i) {
     return all_[lane.ring + ((lane.ring_head + i) & (lane.ring_size - 1U))];
   }
-  void prefetch(const SendLane& lane) const {
-    if (lane.ring_size > 0) __builtin_prefetch(&all_[lane.ring + (lane.ring_head & (lane.ring_size - 1U))]);
+  /// Asks for the first one, or for where the next one goes, ahead of time.
+  void fetch_first(const SendLane& lane) const { fetch(lane, lane.ring_head); }
+  void fetch_last(const SendLane& lane) const {
+    fetch(lane, static_cast<unsigned>(lane.ring_head) + lane.ring_count);
   }
   /// Counts what has come back until `now`.
   void collect(SendLane& lane, TimePoint now) {
@@ -138,6 +140,9 @@ class CreditRings {
   }
 
  private:
+  void fetch(const SendLane& lane, unsigned i) const {
+    if (lane.ring_size > 0) __builtin_prefetch(&all_[lane.ring + (i & (lane.ring_size - 1U))]);
+  }
   void enlarge(SendLane& lane) {
     const auto start = static_cast<std::uint32_t>(all_.size());
     const std::uint16_t size = lane.ring_size == 0 ? 4 : static_cast<std::uint16_t>(2 * lane.ring_size);
@@ -148,7 +153,7 @@ class CreditRings {
     lane.ring_size = size;
   }
 
-  std::vector<Credit> all_;
+  HugeVector<Credit> all_;
 };
 
 }  // namespace simreplay::infiniband

@@ -120,6 +120,7 @@ void PacketNetwork::restore_packets(const Train& train, const TrainRun& run, std
     p.destination = m.destination;
     p.level = m.level;
     p.in = stage.in;
+    p.from = fabric_.peer(stage.in);
     p.lane = stage.in_lane;
     p.out = stage.out;
     p.out_lane = stage.lane;

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace simreplay::engine {
+namespace simreplay {
 
 constexpr std::size_t huge_page = std::size_t{1} << 21;
 
@@ -106,4 +106,4 @@ class Growing {
   std::uint32_t size_ = 0;
 };
 
-}  // namespace simreplay::engine
+}  // namespace simreplay
