@@ -33,6 +33,7 @@ Machine machine(const Settings& settings) {
 /// Chains that go from host to host, each message as soon as the one before has come.
 struct Chains {
   std::int32_t hosts;
+  Duration reaction{};  // the least
   static constexpr std::int64_t chains = 40, length = 12;
 
   std::int32_t host(std::int64_t chain, std::int64_t step) const {
@@ -56,7 +57,7 @@ struct Chains {
   std::optional<Message> answer(const Arrival& a) const {
     const std::int64_t chain = a.id / length, step = a.id % length + 1;
     if (step == length) return std::nullopt;
-    return message(chain, step, a.time + Duration{chain % 3 == 0 ? 0 : chain * 1'000'003});
+    return message(chain, step, a.time + reaction + Duration{chain % 3 == 0 ? 0 : chain * 1'000'003});
   }
 };
 
@@ -65,12 +66,14 @@ struct Outcome {
   std::string report;
 };
 
-Outcome run(Make make, const Settings& settings, std::int32_t hosts, MPI_Comm comm) {
+/// Processes take `reaction` to answer; windows count on `known` of it.
+Outcome run(Make make, const Settings& settings, std::int32_t hosts, MPI_Comm comm, Duration reaction = {},
+            Duration known = {}) {
   const std::unique_ptr<Network> model = make(machine(settings), hosts, comm);
-  const Chains chains{hosts};
+  const Chains chains{hosts, reaction};
   Outcome outcome;
   outcome.arrivals =
-      Driver(*model, comm).run(chains.first(), [&](const Arrival& a) { return chains.answer(a); });
+      Driver(*model, comm, known).run(chains.first(), [&](const Arrival& a) { return chains.answer(a); });
   CHECK(model->stuck().empty());
   outcome.report = model->report().json;
   return outcome;
@@ -160,6 +163,19 @@ TEST_CASE("Ranks that share a switched Ethernet find the bits of one rank", "[et
   try_settings(
       {{"ethernet.receive-overhead", "1ms"}, {"ethernet.switch-delay", "0"}, {"ethernet.mtu", "100"}}, 12);
   try_settings({{"ethernet.trains", "off"}}, 6);
+}
+
+TEST_CASE("Windows are longer where processes take time to answer", "[ethernet]") {
+  static constexpr Duration reaction{40'000'000};
+  const auto compare_windows = [](Make make, const Settings& settings) {
+    const Outcome shorter = run(make, settings, 9, MPI_COMM_WORLD, reaction);
+    const Outcome longer = run(make, settings, 9, MPI_COMM_WORLD, reaction, reaction);
+    CHECK(std::ranges::equal(shorter.arrivals, longer.arrivals, same));
+    CHECK(shorter.report == longer.report);
+  };
+  compare_windows(make_shared_ethernet, {{"shared-ethernet.start", "3us"}});
+  compare_windows(make_shared_ethernet, {{"shared-ethernet.start", "0"}, {"shared-ethernet.domains", "3"}});
+  compare_windows(make_switched_ethernet, {{"ethernet.switch-delay", "100us"}});
 }
 
 TEST_CASE("Trains of frames and frames one by one are the same to the last bit", "[ethernet]") {

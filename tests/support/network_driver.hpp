@@ -1,6 +1,7 @@
 #pragma once
 // Runs messages through a network model, in windows as its interface says. Messages may be answered: `answer`
-// is told of each arrival and may hand over another message at the host where it came, not before it came.
+// is told of each arrival and may hand over another message at the host where it came, `reaction` later or
+// more.
 
 #include <mpi.h>
 
@@ -20,7 +21,11 @@ using Answer = std::function<std::optional<Message>(const Arrival&)>;
 
 class Driver {
  public:
-  Driver(Network& network, MPI_Comm comm) : network_(network), comm_(comm), bounds_(network.bounds()) {}
+  Driver(Network& network, MPI_Comm comm, Duration reaction = {})
+      : network_(network),
+        comm_(comm),
+        bounds_(network.bounds()),
+        window_(std::max(bounds_.window(reaction), Duration{1})) {}
 
   /// Collective. The same list on all ranks. All arrivals in the order of ids, on rank 0.
   std::vector<Arrival> run(const std::vector<Message>& list, const Answer& answer = {}) {
@@ -51,7 +56,7 @@ class Driver {
     MPI_Allreduce(MPI_IN_PLACE, &ps, 1, MPI_INT64_T, MPI_MIN, comm_);
     if (TimePoint{Duration{ps}} == never) return false;
     if (TimePoint{Duration{ps}} < until_ - Duration{1}) throw std::logic_error("an event in the past");
-    until_ = TimePoint{Duration{ps}} + std::max(bounds_.window(), Duration{1});
+    until_ = TimePoint{Duration{ps}} + window_;
     for (; !pending_.empty() && pending_.top().time + bounds_.entry < until_; pending_.pop())
       network_.inject(pending_.top());
     network_.advance(until_);
@@ -70,12 +75,13 @@ class Driver {
       if (const std::optional<Message> next = answer(a)) hand_over(*next);
     }
     // At the end of a window of a single instant, more may arrive in that instant.
-    known_ = until_ + bounds_.notice - (bounds_.window() == Duration{0} ? Duration{1} : Duration{0});
+    known_ = until_ + bounds_.notice - (window_ == Duration{1} ? Duration{1} : Duration{0});
   }
 
   Network& network_;
   MPI_Comm comm_;
   Bounds bounds_;
+  Duration window_;
   std::priority_queue<Message, std::vector<Message>, Later> pending_;
   std::vector<Arrival> arrivals_;
   TimePoint until_{}, known_{};

@@ -5,7 +5,6 @@
 // those of several meet, they are taken one by one. Nothing is computed before an arrival hangs on it.
 
 #include <cstdint>
-#include <optional>
 #include <queue>
 #include <vector>
 
