@@ -1,8 +1,11 @@
 #include "replay/engine/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <span>
 
+#include "common/error.hpp"
 #include "common/mpi_session.hpp"
 #include "replay/network/models.hpp"
 
@@ -32,6 +35,11 @@ Outcome replay(const trace::Reader& trace, const Machine& machine, MPI_Comm comm
   std::int32_t nodes = 0;
   together(comm, [&] {
     const std::int32_t processes = trace.facts().processes;
+    if (processes > MessageId::most_processes)
+      throw Error({.file = trace.path(),
+                   .expected = fmt::format("at most {} processes where messages come in order",
+                                           format_count(MessageId::most_processes)),
+                   .found = format_count(processes)});
     nodes = Placement(machine, processes).nodes(processes);
   });
   const std::unique_ptr<network::Network> network = network::make(machine, nodes, comm);

@@ -52,7 +52,7 @@ refuses "expected --topology SPEC|FILE" -r minhop
 refuses "topolgy: unknown option; did you mean --topology?" --topolgy x
 refuses "expected a routing: minhop, updn" -t $tree -r minhops
 refuses "expected 1 to 15, found 16" -t $tree --max-lanes 16
-refuses "updn: expected switches that are equally far from nearly all hosts, found none; name the roots with --roots" -t torus:4x4 -r updn
+refuses "updn: expected switches that are equally far from nearly all hosts, found none; name the roots (--roots of simnet, infiniband.roots of a machine)" -t torus:4x4 -r updn
 refuses "no-such-file: expected a file, found none that can be read" -t no-such-file
 
 # Packets. Two messages of one list meet on one link; times are exact.

@@ -125,7 +125,7 @@ Tables route_updn(const Fabric& f, const RoutingOptions& options) {
     throw Error({.operation = "updn",
                  .expected = "switches that are equally far from nearly all hosts",
                  .found = "none",
-                 .remedy = "name the roots with --roots"});
+                 .remedy = "name the roots (--roots of simnet, infiniband.roots of a machine)"});
   const std::vector<int> rank = rank_from(f, roots);
   const auto way = [&](Node from, Node to) {
     const int a = rank[at(from)], b = rank[at(to)];

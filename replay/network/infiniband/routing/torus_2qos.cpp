@@ -51,7 +51,7 @@ class Torus {
       throw Error({.operation = "torus-2QoS",
                    .expected = "a mesh or torus",
                    .found = "a fabric whose places are not known",
-                   .remedy = "name them with --torus-config"});
+                   .remedy = "name them (--torus-config of simnet, infiniband.torus-config of a machine)"});
     return *f.grid();
   }
 
