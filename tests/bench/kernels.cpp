@@ -158,7 +158,7 @@ void compile_signatures(State& state) {
   const Machine machine = a_machine();
   const engine::Placement placement(machine, processes);
   Everywhere directory;
-  engine::Compiler compiler(*trace, machine, placement, directory);
+  engine::Compiler compiler(*trace, machine, placement, directory, false);
   std::vector<trace::SignatureTable> tables;
   for (std::uint64_t p = 0; p < processes; p++) tables.push_back(trace->table(trace->segment(p)));
   std::size_t signatures = 0;
