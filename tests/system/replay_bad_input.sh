@@ -4,12 +4,7 @@
 # opens the trace, each reads the machine) and what they must agree on also on three: expect_together.
 set -uo pipefail
 PATH=$SIMREPLAY_BIN:$PATH
-failures=0
-
-fail() { # what output
-  printf 'FAILED: %s\n%s\n' "$1" "$2"
-  failures=$((failures + 1))
-}
+source "$SIMREPLAY_TESTS/support/failures.sh"
 
 # check "part of the message" command...
 check() {

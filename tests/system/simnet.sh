@@ -2,12 +2,7 @@
 # simnet as users run it: made fabrics, files, tables that go out and come back; bad input with one message.
 set -uo pipefail
 PATH=$SIMREPLAY_BIN:$PATH
-failures=0
-
-fail() { # what output
-  printf 'FAILED: %s\n%s\n' "$1" "$2"
-  failures=$((failures + 1))
-}
+source "$SIMREPLAY_TESTS/support/failures.sh"
 
 # shows "part of the output" arguments...: exit status 0
 shows() {
