@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "replay/engine/clock.hpp"
 #include "common/huge_pages.hpp"
+#include "replay/engine/clock.hpp"
 
 namespace simreplay::engine {
 
@@ -16,10 +16,12 @@ struct Envelope {
   friend bool operator==(const Envelope&, const Envelope&) = default;
 };
 
-/// Tag of the messages that a collective is made of: no MPI tag is negative.
-constexpr std::int32_t collective_tag = -1;
-constexpr std::int32_t posted_collective_tag = -3;                // of non-blocking ones
-constexpr std::int32_t epoch_begin_tag = -4, epoch_end_tag = -5;  // of windows
+/// Tags of the messages that the simulator makes: no MPI tag is negative.
+constexpr std::int32_t collective_tag = -1, posted_collective_tag = -3;  // blocking ones, non-blocking ones
+/// Of signals, which are no messages: they take no time, and must not be taken for a message that is still on
+/// its way.
+constexpr std::int32_t signal_tag = -4, posted_signal_tag = -5;
+constexpr std::int32_t epoch_begin_tag = -6, epoch_end_tag = -7;  // of windows
 
 /// Numbers envelopes 0, 1, 2 ... in order of first use.
 class EnvelopeIndex {

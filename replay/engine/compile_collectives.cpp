@@ -36,7 +36,9 @@ template <class WorldRank>
 void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator, WorldRank&& world_rank,
                             Target& to) {
   using Message = collectives::Message;
-  const std::int32_t tag = s.request == trace::nobody ? collective_tag : posted_collective_tag;
+  const bool is_posted = s.request != trace::nobody;
+  const std::int32_t message_tag = is_posted ? posted_collective_tag : collective_tag;
+  const std::int32_t signal = is_posted ? posted_signal_tag : signal_tag;
   for (const Message& m : rounds_.messages()) {
     if (m.kind == Message::Kind::finish) {
       to.finish();
@@ -44,6 +46,8 @@ void Compiler::add_messages(const trace::Signature& s, std::int32_t communicator
       to.add(Code::advance, payment(m, communicator));
     } else {
       const std::int32_t peer = world_rank(m.peer);
+      const bool is_signal = m.kind == Message::Kind::signal || m.kind == Message::Kind::await_signal;
+      const std::int32_t tag = is_signal ? signal : message_tag;
       add_message(m, {to.process, peer, communicator, tag}, {peer, to.process, communicator, tag}, to);
     }
   }

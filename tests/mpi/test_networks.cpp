@@ -144,6 +144,14 @@ TEST_CASE("network: collectives end on it, with one rank and several, and faults
   CHECK_THAT(replay(stuck, machine(fabric())).failure, Catch::Contains("process 1"));
 }
 
+TEST_CASE("network: a barrier is no message that the call before it could take for its own") {
+  SmallTrace t(2);
+  for (int p : {0, 1}) t[p].call(Op::Bcast, {.peer = 0, .bytes = 900}).call(Op::Barrier, {.peer = -1});
+  const Replayed r = replay(t, machine(fabric()));
+  CHECK(r.end(0) == A + way(900) + H);
+  CHECK(r.end(1) == r.end(0));
+}
+
 TEST_CASE("matching: a wildcard takes what it took, or what arrives first") {
   SmallTrace t(3);
   t[0].call(Op::Recv, {.flags = any, .peer = 1, .bytes = 100})
