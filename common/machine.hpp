@@ -86,6 +86,7 @@ struct Machine {
   std::string placement = "one-per-node";  // block, cyclic, or a file with a node number per process
   std::int64_t processes_per_node = 1;     // block, cyclic
   std::string speedups;                    // file of speeds of single processes, nodes and regions
+  std::map<std::int32_t, Ratio> faster;    // processes, beyond all that; no key sets it
   Ratio noise{0, 1};                       // standard deviation of computation, relative
   std::string noise_profile;               // file of detours (common/noise_profile.hpp)
   std::int64_t noise_seed = 1;

@@ -35,9 +35,19 @@ po::options_description own_options() {
       "many machines in one pass: these files or presets")(
       "output,o", po::value<std::string>()->value_name("FILE.h5"), "write the predicted trace")(
       "json,j", po::value<std::string>()->value_name("FILE.json"),
-      "write the summary, or the sweep, as JSON")("csv", po::value<std::string>()->value_name("FILE.csv"),
-                                                  "write the sweep as CSV")("force", po::bool_switch(),
-                                                                            "overwrite existing outputs")(
+      "write the summary, or the sweep, as JSON")(
+      "query,q", po::value<std::vector<std::string>>()->composing()->value_name("KIND:LEVEL:OBJECT:METRIC"),
+      "metrics of channels, tasks or processors at a level, as channel:channel:*:queue-max; see --metrics")(
+      "metrics", po::bool_switch(), "show all metrics and levels, and stop")(
+      "diagnose,d", po::bool_switch(),
+      "say what keeps the program from being faster (done by itself for short traces that are not "
+      "efficient)")(
+      "efficient", po::value<double>()->default_value(performance::Criteria{}.efficient)->value_name("SHARE"),
+      "a program is efficient from this on")(
+      "serial-time", po::value<std::string>()->value_name("TIME"),
+      "of the program on one processor of the machine, for speedup and efficiency (default: the sum of "
+      "computation)")("csv", po::value<std::string>()->value_name("FILE.csv"), "write the sweep as CSV")(
+      "force", po::bool_switch(), "overwrite existing outputs")(
       "help,h", po::bool_switch(), "show this text")("version", po::bool_switch(),
                                                      "show the version and its libraries");
   return o;
@@ -81,7 +91,31 @@ void check_sweep(const ReplayOptions& o, bool names_a_machine) {
   if (!o.csv.empty() && !o.is_sweep()) refuse("csv", "--sweep or --machines", "a single machine");
   if (!o.output.empty() && o.is_sweep()) refuse("output", "a single machine", "a sweep");
   if (o.machine.as_recorded && o.is_sweep()) refuse("as-recorded", "a single machine", "a sweep");
+  if ((o.diagnose || !o.queries.empty()) && o.is_sweep())
+    refuse(o.diagnose ? "diagnose" : "query", "a single machine", "a sweep");
+  if ((o.diagnose || !o.queries.empty()) && o.machine.as_recorded)
+    refuse(o.diagnose ? "diagnose" : "query", "a machine", "--as-recorded, of which waiting is not known");
   if (!o.machines.empty() && names_a_machine) refuse("machines", "no other --machine", "both");
+}
+
+void read_performance(const po::variables_map& values, ReplayOptions& o) {
+  const auto parsed = [](const char* option, const std::string& text, auto&& parse) {
+    try {
+      return parse(text);
+    } catch (const std::invalid_argument& e) {
+      throw Error({.operation = option, .problem = e.what(), .remedy = "see simreplay --metrics"});
+    }
+  };
+  for (const std::string& text : list_of(values, "query"))
+    o.queries.push_back(parsed("query", text, performance::parse_query));
+  if (const std::string text = text_of(values, "serial-time"); !text.empty())
+    o.serial = parsed("serial-time", text, [](const std::string& t) { return parse_duration(t); });
+  o.diagnose = values["diagnose"].as<bool>();
+  o.criteria.efficient = values["efficient"].as<double>();
+  if (!(o.criteria.efficient > 0 && o.criteria.efficient <= 1))
+    throw Error({.operation = "efficient",
+                 .expected = "a share above 0, up to 1",
+                 .found = fmt::format("{}", o.criteria.efficient)});
 }
 
 /// Nothing can be said about it.
@@ -118,6 +152,10 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
     options.text = version();
     return options;
   }
+  if (values["metrics"].as<bool>()) {
+    options.text = performance::describe_metrics();
+    return options;
+  }
   const auto traces =
       values.count("trace") ? values["trace"].as<std::vector<std::string>>() : std::vector<std::string>();
   if (traces.size() != 1)
@@ -135,6 +173,7 @@ ReplayOptions parse_replay_options(int argc, const char* const* argv) {
       apply_setting(options.machine, name, values[name].as<std::string>(), "command line");
   }
   if (values["as-recorded"].as<bool>()) options.machine = machine_that_recorded(options.machine);
+  read_performance(values, options);
   options.csv = text_of(values, "csv");
   options.sweeps = list_of(values, "sweep");
   options.machines = list_of(values, "machines");

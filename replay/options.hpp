@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "common/machine.hpp"
+#include "common/performance/hypotheses.hpp"
+#include "common/performance/query.hpp"
 
 namespace simreplay {
 
@@ -16,6 +18,10 @@ struct ReplayOptions {
   std::string csv;                            // sweep; empty: none
   std::vector<std::string> sweeps, machines;  // as given; empty: one machine
   bool is_sweep() const { return !sweeps.empty() || !machines.empty(); }
+  std::vector<performance::Query> queries;
+  bool diagnose = false;  // also where the program is efficient
+  performance::Criteria criteria;
+  Duration serial{};  // T_1; 0: the sum of computation
   bool force = false;
   std::string text;  // --help or --version: to be printed instead of a replay
 };

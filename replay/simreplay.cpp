@@ -13,9 +13,11 @@
 #include "common/output.hpp"
 #include "common/trace/reader.hpp"
 #include "common/trace/writer.hpp"
+#include "replay/diagnose.hpp"
 #include "replay/engine/replay.hpp"
 #include "replay/network/models.hpp"
 #include "replay/options.hpp"
+#include "replay/report/performance.hpp"
 #include "replay/report/summary.hpp"
 #include "replay/report/sweep.hpp"
 #include "replay/sweep/passes.hpp"
@@ -72,6 +74,34 @@ void check_outputs(const ReplayOptions& o) {
   }
 }
 
+/// Traces of more calls are not replayed a second time unasked.
+constexpr std::int64_t calls_diagnosed_unasked = 5'000'000;
+
+/// Queries and diagnosis: asked for, or because the program is not efficient.
+void manage_performance(const trace::Reader& trace, const ReplayOptions& options, engine::Outcome outcome,
+                        report::Summary& summary) {
+  int is_wanted =
+      options.diagnose || (!options.machine.as_recorded && summary.efficiency < options.criteria.efficient &&
+                           summary.calls <= calls_diagnosed_unasked)
+          ? 1
+          : 0;
+  MPI_Bcast(&is_wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (is_wanted == 0 && options.queries.empty()) return;
+  if (!outcome.is_observed)
+    outcome = engine::replay(trace, options.machine, MPI_COMM_WORLD, nullptr, {}, true);
+  const performance::Run run = report::gather_run(outcome, summary, options.machine, MPI_COMM_WORLD);
+  if (is_wanted != 0)
+    summary.diagnosis = diagnose(trace, options.machine, run, options.criteria, MPI_COMM_WORLD);
+  together(MPI_COMM_WORLD, [&] {
+    if (rank_in(MPI_COMM_WORLD) != 0) return;
+    for (const performance::Query& q : options.queries) try {
+        summary.answers.push_back({performance::to_text(q), performance::answer(run.figures, q)});
+      } catch (const std::invalid_argument& e) {
+        throw Error({.operation = "query", .problem = e.what()});
+      }
+  });
+}
+
 int replay(const ReplayOptions& options, const MpiSession& mpi) {
   const auto start = Clock::now();
   std::unique_ptr<trace::Reader> trace;
@@ -88,15 +118,18 @@ int replay(const ReplayOptions& options, const MpiSession& mpi) {
       predicted = std::make_unique<trace::Rewriter>(options.output, options.trace,
                                                     predicted_facts(*trace, options.machine), MPI_COMM_WORLD);
   });
-  const engine::Outcome outcome =
-      engine::replay(*trace, options.machine, MPI_COMM_WORLD, predicted.get(), std::ref(progress));
+  engine::Outcome outcome = engine::replay(*trace, options.machine, MPI_COMM_WORLD, predicted.get(),
+                                           std::ref(progress), options.diagnose || !options.queries.empty());
   progress.clear();
   report::Summary summary = report::gather(outcome, 0, options.trace, trace->facts(), MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     if (predicted) predicted->commit();
   });
   summary.machine = options.machine;
+  summary.serial_ps = options.serial.count();
+  summary.add_up();
   summary.replay_seconds = seconds_since(start);
+  manage_performance(*trace, options, std::move(outcome), summary);
   together(MPI_COMM_WORLD, [&] {
     if (mpi.rank() != 0) return;
     if (!options.json.empty()) write_file(options.json, report::to_json(summary));

@@ -230,6 +230,24 @@ std::vector<Value> answer(const Figures& figures, const Query& query) {
   return values;
 }
 
+std::string describe_metrics() {
+  std::string text =
+      "Queries are KIND:LEVEL:OBJECT:METRIC; * is any object or metric, as what is left out.\n\n";
+  for (const Kind k : {Kind::channel, Kind::task, Kind::processor}) {
+    std::vector<std::string_view> names;
+    for (const Level l : levels_of(k)) names.push_back(name_of(l));
+    text += fmt::format("{:<10} at levels {}\n", name_of(k), fmt::join(names, ", "));
+  }
+  text += fmt::format("\n{:<20} {:<5} {:<24} {}\n", "metric", "unit", "of", "what");
+  for (const MetricInfo& m : metrics()) {
+    std::vector<std::string_view> of;
+    for (const Kind k : {Kind::channel, Kind::task, Kind::processor})
+      if (m.is_of(k)) of.push_back(name_of(k));
+    text += fmt::format("{:<20} {:<5} {:<24} {}\n", m.name, name_of(m.unit), fmt::join(of, ", "), m.help);
+  }
+  return text;
+}
+
 std::string to_text(const std::vector<Value>& values) {
   std::size_t object = 6, metric = 6;
   for (const Value& v : values) {

@@ -37,6 +37,9 @@ struct Value {
 /// Throws std::invalid_argument for an object that is not there, with those that are.
 std::vector<Value> answer(const Figures& figures, const Query& query);
 
+/// All metrics, with their kinds, units and levels.
+std::string describe_metrics();
+
 /// One line a value, for people.
 std::string to_text(const std::vector<Value>& values);
 /// A JSON array.

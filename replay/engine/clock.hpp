@@ -37,11 +37,22 @@ struct alignas(64) Lanes {
   friend Lanes operator-(Lanes a, const Lanes& b) { return a -= b; }
 };
 
-/// What a message needs besides its time where messages are delivered in the order of simulated time.
+/// What is known of a message besides its time. Of one that was observed on its way: why it took that long.
+struct NoWay {};
+struct Way {
+  TimePoint sent{};  // its sender entered the send; of an answer: the receive was posted, if that was late
+  Duration held{};   // so long because of other messages in the network
+};
+
 struct NoOrigin {};
+struct ObservedOrigin {
+  Way way{};
+};
+/// Where messages are delivered in the order of simulated time.
 struct Origin {
   std::int64_t id = -1;  // that the network knows it by; negative: it did not cross the network
   std::int64_t bytes = 0;
+  Way way{};
 };
 
 /// What a lane counts there.
@@ -54,8 +65,10 @@ struct MessageCount {
 /// The clock of one machine.
 struct OneMachine {
   static constexpr std::size_t machines = 1;
-  static constexpr bool is_ordered = false;  // messages may be delivered as soon as they are known
+  static constexpr bool is_ordered = false;   // messages may be delivered as soon as they are known
+  static constexpr bool is_observed = false;  // notes what channels and tasks do (observe/collector.hpp)
   using Origin = NoOrigin;
+  using Way = NoWay;
   using Count = NoCount;
   using Time = TimePoint;
   using Span = Duration;
@@ -68,11 +81,20 @@ struct OneMachine {
   static void set(Span& s, std::size_t, Duration d) { s = d; }
 };
 
+/// The same with an observer, at a third of the speed less.
+struct OneMachineObserved : OneMachine {
+  static constexpr bool is_observed = true;
+  using Origin = ObservedOrigin;
+  using Way = engine::Way;
+};
+
 /// The same where messages come in the order of simulated time: through a network in which they disturb each
 /// other, or because the order decides which receive takes which (windows.hpp).
 struct OneMachineInOrder : OneMachine {
   static constexpr bool is_ordered = true;
+  static constexpr bool is_observed = true;
   using Origin = engine::Origin;
+  using Way = engine::Way;
   using Count = MessageCount;
 };
 
@@ -80,7 +102,9 @@ template <std::size_t n>
 struct Machines {
   static constexpr std::size_t machines = n;
   static constexpr bool is_ordered = false;
+  static constexpr bool is_observed = false;
   using Origin = NoOrigin;
+  using Way = NoWay;
   using Count = NoCount;
   using Time = Lanes<n>;
   using Span = Lanes<n>;

@@ -18,4 +18,38 @@ std::string describe(const Envelope& e, std::int32_t peer, const char* prepositi
                      e.communicator);
 }
 
+namespace {
+
+performance::Cells& add_row(Outcome& o, const Envelope& e) {
+  o.channels.push_back({e.source, e.destination, e.communicator, e.tag});
+  return o.channel_cells.emplace_back();
+}
+
+}  // namespace
+
+void Outcome::add(const Envelope& e, const observe::Sending& s) {
+  using performance::Cell;
+  performance::Cells& c = add_row(*this, e);
+  c[Cell::sends] = s.messages;
+  c[Cell::bytes_sent] = s.bytes;
+  c[Cell::send_time] = s.time.count();
+  c[Cell::send_max] = s.longest.count();
+}
+
+void Outcome::add(const Envelope& e, const observe::Receiving& r) {
+  using performance::Cell;
+  performance::Cells& c = add_row(*this, e);
+  c[Cell::receives] = r.messages;
+  c[Cell::bytes_received] = r.bytes;
+  c[Cell::receive_time] = r.time.count();
+  c[Cell::receive_max] = r.longest.count();
+  c[Cell::receive_wait] = r.waiting.count();
+  c[Cell::in_flight] = r.queue.in_flight.count();
+  c[Cell::queue_max] = r.queue.most;
+}
+
+void Outcome::add_unreceived(const Envelope& e, std::int64_t messages) {
+  if (e.source >= 0 && !(e.communicator & answers)) add_row(*this, e)[performance::Cell::queue] = messages;
+}
+
 }  // namespace simreplay::engine

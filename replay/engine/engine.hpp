@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/machine.hpp"
+#include "common/performance/figures.hpp"
 #include "common/trace/reader.hpp"
 #include "common/trace/writer.hpp"
 #include "replay/engine/channels.hpp"
@@ -29,6 +30,7 @@
 #include "replay/engine/ring.hpp"
 #include "replay/engine/virtual_processor.hpp"
 #include "replay/engine/windows.hpp"
+#include "replay/observe/collector.hpp"
 #include "replay/observe/metrics.hpp"
 #include "replay/observe/recorded_times.hpp"
 
@@ -51,6 +53,16 @@ struct Outcome {
   std::vector<std::string> unpaired;      // regions and timers without end or beginning, at most 20 lines
   std::int64_t unpaired_metrics = 0;
   network::Report network;  // on rank 0
+
+  // Of an observed replay.
+  bool is_observed = false;
+  std::vector<performance::Cells> causes;         // of waiting, of the processes of this rank
+  std::vector<performance::Profile> profiles;     // of the same
+  std::vector<performance::Channel> channels;     // that begin or end here
+  std::vector<performance::Cells> channel_cells;  // what this rank knows of them
+  void add(const Envelope& e, const observe::Sending& s);
+  void add(const Envelope& e, const observe::Receiving& r);
+  void add_unreceived(const Envelope& e, std::int64_t messages);
 };
 
 constexpr std::size_t lines_shown = 20;
@@ -80,6 +92,7 @@ struct InOrder {
   struct Awaiting {  // data that were asked for
     PendingReceive receive;
     std::uint32_t channel;
+    TimePoint late;  // when their receive was posted, if they were there before
   };
   struct Accessing {  // a window
     PendingReceive request;
@@ -211,12 +224,12 @@ class Engine final : private Directory {
   void deliver(std::uint32_t channel, const Arrival& arrival);
   void deliver_batched(std::uint32_t channel, const Arrival& arrival);
   void deliver_elsewhere(std::uint32_t channel, const Arrival& arrival, PendingReceive r);
-  Time match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost);
+  Time match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost, bool is_late);
   void complete(Slot& slot, const Arrival& arrival, PendingReceive r);
-  void complete_matched(Slot& slot, const Arrival& arrival, PendingReceive r);
+  void complete_matched(Slot& slot, const Arrival& arrival, PendingReceive r, bool is_late);
   std::uint32_t answers_of(std::uint32_t channel);
   Slot& slot_of(PendingReceive r);
-  void send(VirtualProcessor& v, Lane& lane, const Step& s, const Time& now);
+  void send(VirtualProcessor& v, Lane& lane, const Step& s, const Time& entered, const Time& now);
   void make_ready(VirtualProcessor& v);
   bool take_batches();
   void await_message();
@@ -230,7 +243,7 @@ class Engine final : private Directory {
   bool run_in_order() requires(Clock::is_ordered);
   void hold_arrivals() requires(Clock::is_ordered);
   void bring(const Due& due) requires(Clock::is_ordered);
-  void send_in_order(VirtualProcessor& v, Lane& lane, const Step& s, Kind kind,
+  void send_in_order(VirtualProcessor& v, Lane& lane, const Step& s, Kind kind, const Time& entered,
                      const Time& now) requires(Clock::is_ordered);
   void cross(std::uint32_t channel, std::int64_t id, std::int64_t bytes,
              const Time& time) requires(Clock::is_ordered);
@@ -245,13 +258,43 @@ class Engine final : private Directory {
   bool has_mailbox(std::uint32_t channel) const requires(Clock::is_ordered);
   void deliver_to_mailbox(std::uint32_t channel, const Arrival& arrival) requires(Clock::is_ordered);
   void receive_from_mailbox(VirtualProcessor& v, Slot& slot, PendingReceive r) requires(Clock::is_ordered);
-  bool look_into_mailbox(VirtualProcessor& v, Lane& lane, const Step& s) requires(Clock::is_ordered);
+  bool look_into_mailbox(VirtualProcessor& v, Lane& lane, const Step& s,
+                         std::uint32_t row) requires(Clock::is_ordered);
   void meet(std::uint32_t channel, const Arrival& arrival, Slot& slot,
             PendingReceive r) requires(Clock::is_ordered);
   std::uint32_t access_across(VirtualProcessor& v, Lane& lane, Slot* slots,
                               const Step* at_step) requires(Clock::is_ordered);
   void return_access(const network::Arrival& access) requires(Clock::is_ordered);
   void end_access(const Due& returned) requires(Clock::is_ordered);
+
+  // Where the replay is observed (observing.tpp).
+  using Way = typename Clock::Way;
+  /// Of a process in a call that waits.
+  struct Stay {
+    Time entered, asked, ready, left;
+  };
+  static typename Clock::Origin origin_of(const Time& sent);
+  /// Whether the receive is; only an observer asks.
+  static bool is_after([[maybe_unused]] const Time& receive, [[maybe_unused]] const Time& message) {
+    if constexpr (Clock::is_observed) return receive > message;
+    return false;
+  }
+  observe::Sending& sending(std::uint32_t channel) requires(Clock::is_observed);
+  void see_send(const Step& s, Duration taken) requires(Clock::is_observed);
+  void see_match(Slot& slot, const Arrival& a) requires(Clock::is_observed);
+  void see_take(const VirtualProcessor& v, const Lane& lane, const Step& s, const Arrival& a,
+                const Stay& stay, std::uint32_t row) requires(Clock::is_observed);
+  void see_wait(const VirtualProcessor& v, const Lane& lane, const Slot& slot, const Stay& stay,
+                std::uint32_t row) requires(Clock::is_observed);
+  void see_answer(const VirtualProcessor& v, const Lane& lane, std::uint32_t channel, const Way& way,
+                  const Stay& stay, std::uint32_t row) requires(Clock::is_observed);
+  void see_message_wait(const VirtualProcessor& v, const Lane& lane, const Way& way, TimePoint from,
+                        TimePoint until, std::uint32_t row) requires(Clock::is_observed);
+  void see_parts(const VirtualProcessor& v, performance::Cell cause, const Way& way, TimePoint from,
+                 TimePoint until) requires(Clock::is_observed);
+  performance::Cell cause_of(const VirtualProcessor& v, std::uint32_t row) const requires(Clock::is_observed);
+  void add_observations(Outcome& o) requires(Clock::is_observed);
+
   Outcome outcome(bool is_whole);
   void add_unreceived(Outcome& o) requires(Clock::is_ordered);
   std::vector<Account> accounts_on(std::size_t machine) const;
@@ -306,6 +349,8 @@ class Engine final : private Directory {
   std::vector<std::vector<std::uint32_t>> announced_;  // rank, its number -> channel here
   std::vector<std::uint32_t> answer_channel_;          // of each channel, once it was needed
   [[no_unique_address]] std::conditional_t<Clock::is_ordered, InOrder, NotInOrder> order_;
+  struct NoCollector {};
+  [[no_unique_address]] std::conditional_t<Clock::is_observed, observe::Collector, NoCollector> collector_;
   bool is_large_ = false;
   bool comes_first_ = false;  // who is made ready now
   std::string failure_;

@@ -124,6 +124,7 @@ void Engine<Clock>::set_up() {
   }
   announced_.resize(static_cast<std::size_t>(ranks_));
   processors_.resize(processes);
+  if constexpr (Clock::is_observed) collector_ = observe::Collector(processes);
   slots_.resize(processes);
   is_large_ = processes > processors_in_cache;
   awaited_.assign(processes, nothing);
@@ -339,7 +340,7 @@ void Engine<Clock>::next_segment(VirtualProcessor& v) {
   slots_[v.number] = v.slots.data();
   const bool has_threads = !program.thread.empty();
   v.facts.reset();
-  if (has_threads || !program.marks.empty() || !observed_.empty())
+  if (has_threads || !program.marks.empty() || !observed_.empty() || Clock::is_observed)
     v.facts = std::make_unique<ProgramFacts>(std::move(program));
   if constexpr (is_single) {
     if (has_threads && !v.threads) part_into_threads(v);
@@ -452,6 +453,7 @@ void Engine<Clock>::end(VirtualProcessor& v) const {
     }
     if (!v.threads) return;
     a.waiting = a.elapsed = Duration{};
+    a.threads = static_cast<std::int32_t>(v.threads->all.size());
     for (const Thread& t : v.threads->all) {
       a.end = std::max(a.end, t.now);
       a.waiting += t.waiting;

@@ -78,7 +78,8 @@ template <class Clock>
 void Engine<Clock>::deliver_batched(std::uint32_t channel, const Arrival& arrival) {
   if constexpr (Clock::is_ordered)
     if (arrival.origin.id >= 0)
-      return order_.windows.hold({arrival.time, arrival.origin.id, arrival.origin.bytes, channel, false});
+      return order_.windows.hold(
+          {arrival.time, arrival.origin.id, arrival.origin.bytes, channel, false, arrival.origin.way});
   deliver(channel, arrival);
 }
 
@@ -87,7 +88,7 @@ template <class Clock>
 void Engine<Clock>::deliver_elsewhere(std::uint32_t channel, const Arrival& arrival, PendingReceive r) {
   if (r.slot == no_slot) {
     if (!is_answered_across(channel, arrival, arrival.time, free, r))
-      match(channel, arrival.kind, arrival.time, free);
+      match(channel, arrival.kind, arrival.time, free, false);
     return;
   }
   complete(slot_of(r), arrival, r);
@@ -104,20 +105,22 @@ auto Engine<Clock>::slot_of(PendingReceive r) -> Slot& {
 /// The message (or answer) that a pending slot was posted for has come.
 template <class Clock>
 [[gnu::always_inline]] inline void Engine<Clock>::complete(Slot& slot, const Arrival& a, PendingReceive r) {
+  const bool is_late = is_after(slot.time, a.time);
   slot.time = later(slot.time, a.time);
   slot.state_and_cost -= Slot::pending;
+  if constexpr (Clock::is_observed) see_match(slot, a);
   if (a.kind != Kind::eager) [[unlikely]]
-    complete_matched(slot, a, r);
+    complete_matched(slot, a, r, is_late);
 }
 
 template <class Clock>
-void Engine<Clock>::complete_matched(Slot& slot, const Arrival& a, PendingReceive r) {
+void Engine<Clock>::complete_matched(Slot& slot, const Arrival& a, PendingReceive r, bool is_late) {
   const std::uint32_t cost = slot.cost();
   if (is_answered_across(slot.channel, a, slot.time, cost, r)) {
     if (a.kind == Kind::rendezvous) slot.state_and_cost += Slot::pending;
     return;
   }
-  slot.time = match(slot.channel, a.kind, slot.time, cost);
+  slot.time = match(slot.channel, a.kind, slot.time, cost, is_late);
   if constexpr (Clock::is_ordered)
     if (a.kind == Kind::rendezvous) slot.time = through_adapter(r.processor, cost, slot.time);
   if (a.kind == Kind::synchronous) return;
@@ -134,24 +137,26 @@ std::uint32_t Engine<Clock>::answers_of(std::uint32_t channel) {
 }
 
 /// A message met its receive at `time`: the sender is told if it waits for that. Returns when the data is
-/// there.
+/// there. `is_late`: the message was there before the receive.
 template <class Clock>
-auto Engine<Clock>::match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost) -> Time {
+auto Engine<Clock>::match(std::uint32_t channel, Kind kind, const Time& time, std::uint32_t cost,
+                          bool is_late) -> Time {
   if (kind == Kind::eager || kind == Kind::answer) return time;
   const bool asked = kind == Kind::rendezvous;
   const AnswerCost<Clock>& answer = costs_.answer(cost);
-  dispatch(answers_of(channel), {time + (asked ? answer.released : answer.acknowledge), Kind::answer});
+  dispatch(answers_of(channel), {time + (asked ? answer.released : answer.acknowledge), Kind::answer,
+                                 origin_of(is_late ? time : Time{})});
   return asked ? time + costs_[cost].transfer : time;
 }
 
 template <class Clock>
 [[gnu::always_inline]] inline void Engine<Clock>::send(VirtualProcessor& v, Lane& lane, const Step& s,
-                                                       const Time& now) {
+                                                       const Time& entered, const Time& now) {
   const Kind kind = s.code() == Code::start ? Kind::eager : static_cast<Kind>(s.slot);
   if constexpr (Clock::is_ordered)
-    send_in_order(v, lane, s, kind, now);
+    send_in_order(v, lane, s, kind, entered, now);
   else
-    dispatch(s.channel, {now + costs_[s.cost()].flight, kind});
+    dispatch(s.channel, {now + costs_[s.cost()].flight, kind, origin_of(entered)});
 }
 
 // --- one virtual processor --------------------------------------------------------------------------------
@@ -220,6 +225,7 @@ class Engine<Clock>::CallByCall {
   [[gnu::always_inline]] const Step* begin(Time& now) {
     if constexpr (is_plain) {
       const Span computation = scaled(*v_.slowdown, engine_.gap_before(v_, *call_, row_));
+      if constexpr (Clock::is_observed) engine_.collector_.computed(v_.number, now, computation);
       computation_ += computation;
       now += computation;
     } else {
@@ -303,6 +309,7 @@ Duration Engine<Clock>::computation_before(VirtualProcessor& v, const Call& call
       computation = noise_.on(computation, v.process, v.window.first_row + row - v.first_call, begin);
   }
   v.account.computation += computation;
+  if constexpr (Clock::is_observed) collector_.computed(v.number, begin, computation);
   if (rewritten_) windows_.room(v.number).computation[row] = computation.count();
   return as_recorded_ ? -Duration{std::min(gap + overhead, overhead)} : computation;
 }
@@ -329,11 +336,14 @@ template <class Flow>
       case Code::start:
         slots[s.slot].state_and_cost = Slot::over;
         [[fallthrough]];
-      case Code::send:
+      case Code::send: {
+        const Time entered = now;
         pass_adapter(now, cost, now, lane);
-        send(v, lane, s, now);
+        send(v, lane, s, entered, now);
         now += cost.busy;
+        if constexpr (Clock::is_observed) see_send(s, now - entered);
         break;
+      }
       case Code::post:
         now += cost.before;
         [[fallthrough]];
@@ -365,10 +375,14 @@ template <class Flow>
           const std::uint32_t state = slot->state_and_cost;
           if (state < Slot::rare) [[likely]] {
             const Cost& of_message = costs[state];
+            [[maybe_unused]] const Time entered = now;
             now += cost.before;
+            [[maybe_unused]] const Time asked = now;
             wait_until(slot->time, now, lane);
             pass_adapter(slot->time, of_message, now, lane);
             now += of_message.busy;
+            if constexpr (Clock::is_observed)
+              see_wait(v, lane, *slot, {entered, asked, slot->time, now}, flow.row());
           } else if (state == Slot::over) {
             now += cost.before;
           } else if (slot->is_pending()) {
@@ -378,7 +392,12 @@ template <class Flow>
           } else if (state == Slot::in_file) {
             now = file_done(v, Time(now), flow.row());
           } else {
+            [[maybe_unused]] const Time entered = now;
             now = matched(*slot, now + cost.before, lane);
+            if constexpr (Clock::is_observed)
+              see_wait(v, lane, *slot,
+                       {entered, entered + cost.before, slot->time - costs[slot->cost()].transfer, now},
+                       flow.row());
           }
         }
         lane.waited = 0;
@@ -390,12 +409,15 @@ template <class Flow>
           flow.keep(at_step);
           return stop_at(Blocked::on_channel, s.channel);
         }
+        [[maybe_unused]] const Time entered = now;
         now += cost.before;
+        [[maybe_unused]] const Time asked = now;
         wait_until(a.time, now, lane);
         if (a.kind != Kind::eager) [[unlikely]]
-          now = match(s.channel, a.kind, Time(now), s.cost());
+          now = match(s.channel, a.kind, Time(now), s.cost(), is_after(asked, a.time));
         pass_adapter(now, cost, now, lane);
         now += cost.busy;
+        if constexpr (Clock::is_observed) see_take(v, lane, s, a, {entered, asked, a.time, now}, flow.row());
         break;
       }
       case Code::advance:
@@ -444,6 +466,7 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
       const Span elapsed =
           scaled(s.slot == 0 ? *v.slowdown : io_slowdown_, recorded_ticks(v, row) * tick_ps_);
       v.account.computation += elapsed;
+      if constexpr (Clock::is_observed) collector_.computed(v.number, lane.now, elapsed);
       if (!as_recorded_) lane.now += elapsed;
       break;
     }
@@ -452,12 +475,20 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
       break;
     case Code::hear:
       if (!channels_.take_arrival(s.channel, a)) return miss();
+      if constexpr (Clock::is_observed) {
+        const Time entered = lane.now;
+        lane.now = matched({a.time, Slot::matched | s.cost(), s.channel, a.origin.way}, lane.now, lane);
+        see_answer(v, lane, s.channel, a.origin.way, {entered, entered, a.time - cost.transfer, lane.now},
+                   row);
+        break;
+      }
       lane.now = matched({a.time, Slot::matched | s.cost(), s.channel}, lane.now, lane);
       break;
     case Code::look:
       if constexpr (Clock::is_ordered)
-        if (has_mailbox(s.channel)) return look_into_mailbox(v, lane, s) ? 1 : miss();
+        if (has_mailbox(s.channel)) return look_into_mailbox(v, lane, s, row) ? 1 : miss();
       if (!channels_.find_arrival(s.channel, a)) return miss();
+      if constexpr (Clock::is_observed) see_message_wait(v, lane, a.origin.way, lane.now, a.time, row);
       wait_until(a.time, lane.now, lane);
       break;
     case Code::release:
@@ -484,7 +515,11 @@ std::uint32_t Engine<Clock>::run_rare_step(VirtualProcessor& v, Lane& lane, Slot
         lane.blocked = Blocked::on_accesses;
         return 0;
       }
-      wait_until(s.slot == 0 ? at.done : at.done_here, lane.now, lane);
+      const Time& done = s.slot == 0 ? at.done : at.done_here;
+      if constexpr (Clock::is_observed)
+        if (!(lane.slot_tag & of_strand))
+          collector_.waited(v.number, performance::Cell::one_sided, lane.now, done - lane.now);
+      wait_until(done, lane.now, lane);
       break;
     }
     case Code::mark:

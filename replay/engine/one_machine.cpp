@@ -5,6 +5,7 @@
 #include "replay/engine/exchange.tpp"
 #include "replay/engine/interpreter.tpp"
 #include "replay/engine/marks.tpp"
+#include "replay/engine/observing.tpp"
 #include "replay/engine/ordered.tpp"
 #include "replay/engine/outcome.tpp"
 #include "replay/engine/strands.tpp"

@@ -64,7 +64,7 @@ void Engine<Clock>::hold_arrivals() requires(Clock::is_ordered) {
       const int sender = order_.windows.network()->rank_of(a.source);
       channel = sender == rank_ ? a.payload : announced_[static_cast<std::size_t>(sender)][a.payload];
     }
-    order_.windows.hold({a.time, a.id, a.bytes, channel, true});
+    order_.windows.hold({a.time, a.id, a.bytes, channel, true, {a.injected, a.held}});
   }
 }
 
@@ -78,7 +78,7 @@ void Engine<Clock>::bring(const Due& due) requires(Clock::is_ordered) {
       if (order_.gap_by_arrival && role != Role::rendezvous)
         time =
             through_adapter(channels_.processor(due.channel), cost_of_receive(due.channel, due.bytes), time);
-      deliver(due.channel, {time, static_cast<Kind>(role), {due.crossed ? due.id : -1, due.bytes}});
+      deliver(due.channel, {time, static_cast<Kind>(role), {due.crossed ? due.id : -1, due.bytes, due.way}});
       break;
     }
     case Role::clear:
@@ -88,7 +88,7 @@ void Engine<Clock>::bring(const Due& due) requires(Clock::is_ordered) {
       take_data(due);
       break;
     case Role::acknowledgement:
-      deliver(due.channel, {due.time, Kind::answer});
+      deliver(due.channel, {due.time, Kind::answer, {-1, 0, due.way}});
       break;
     case Role::returned:
       end_access(due);
@@ -102,7 +102,7 @@ void Engine<Clock>::bring(const Due& due) requires(Clock::is_ordered) {
 
 template <class Clock>
 void Engine<Clock>::send_in_order(VirtualProcessor& v, Lane& lane, const Step& s, Kind kind,
-                                  const Time& now) requires(Clock::is_ordered) {
+                                  const Time& entered, const Time& now) requires(Clock::is_ordered) {
   const Cost& cost = costs_[s.cost()];
   const std::int64_t id = MessageId::of(v.process, static_cast<Role>(kind), lane.messages++);
   const Time time = now + cost.flight;
@@ -111,11 +111,13 @@ void Engine<Clock>::send_in_order(VirtualProcessor& v, Lane& lane, const Step& s
     return cross(s.channel, id, kind == Kind::rendezvous ? 0 : cost.bytes, time);
   }
   // Signals of collectives are no messages.
-  if (s.cost() == free || !order_.windows.is_strict()) return dispatch(s.channel, {time, kind});
+  if (s.cost() == free || !order_.windows.is_strict()) {
+    return dispatch(s.channel, {time, kind, origin_of(entered)});
+  }
   if (s.channel & is_remote)
-    exchange_.put(s.channel & ~is_remote, {time, kind, {id, cost.bytes}});
+    exchange_.put(s.channel & ~is_remote, {time, kind, {id, cost.bytes, {entered}}});
   else
-    order_.windows.hold({time, id, cost.bytes, s.channel, false});
+    order_.windows.hold({time, id, cost.bytes, s.channel, false, {entered}});
 }
 
 /// To the process at the other end of the channel.
@@ -200,10 +202,11 @@ void Engine<Clock>::receive_from_mailbox(VirtualProcessor& v, Slot& slot,
 
 /// Step of a probe: its slot is the channel of the message that it found when it was recorded.
 template <class Clock>
-bool Engine<Clock>::look_into_mailbox(VirtualProcessor& v, Lane& lane,
-                                      const Step& s) requires(Clock::is_ordered) {
+bool Engine<Clock>::look_into_mailbox(VirtualProcessor& v, Lane& lane, const Step& s,
+                                      std::uint32_t row) requires(Clock::is_ordered) {
   const auto found = order_.mailboxes.find(s.channel);
   if (!found) return false;
+  see_message_wait(v, lane, found->arrival.origin.way, lane.now, found->arrival.time, row);
   wait_until(found->arrival.time, lane.now, lane);
   v.others().found_then = s.slot;
   v.beside->found_now = found->channel;
@@ -223,7 +226,7 @@ bool Engine<Clock>::is_answered_across(std::uint32_t channel, const Arrival& req
     const std::int64_t id = request.origin.id;
     if (id < 0 || request.kind == Kind::eager) return false;
     const bool asks = request.kind == Kind::rendezvous;
-    if (asks) order_.awaiting[id] = {r, channel};
+    if (asks) order_.awaiting[id] = {r, channel, request.time < matched ? matched : Time{}};
     cross(answers_of(channel), MessageId::as(id, asks ? Role::clear : Role::acknowledgement), 0,
           matched + costs_.answer(cost).released);
     return true;
@@ -240,11 +243,12 @@ void Engine<Clock>::send_data(const Due& clear) requires(Clock::is_ordered) {
 template <class Clock>
 void Engine<Clock>::take_data(const Due& data) requires(Clock::is_ordered) {
   const auto awaiting = order_.awaiting.extract(MessageId::as(data.id, Role::rendezvous)).mapped();
-  dispatch(answers_of(awaiting.channel), {data.time, Kind::answer});
+  dispatch(answers_of(awaiting.channel), {data.time, Kind::answer, {-1, 0, {awaiting.late, data.way.held}}});
   const PendingReceive r = awaiting.receive;
   if (r.slot == no_slot) return;
   Slot& slot = slot_of(r);
   slot.time = later(slot.time, data.time);
+  slot.way.held += data.way.held;
   slot.state_and_cost -= Slot::pending;
   wake(r.processor, r.slot);
 }

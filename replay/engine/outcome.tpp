@@ -54,6 +54,7 @@ Outcome Engine<Clock>::outcome(bool is_whole) {
     if (o.blocked_processes++ < static_cast<std::int64_t>(lines_shown))
       o.blocked.push_back(describe_block(v));
   }
+  if constexpr (Clock::is_observed) add_observations(o);
   for (std::size_t m = 0; m < Clock::machines; m++) o.accounts.push_back(accounts_on(m));
   o.needs_single_machines = needs_single_machines_;
   o.unreceived_messages = channels_.unreceived();
@@ -85,7 +86,7 @@ std::vector<Account> Engine<Clock>::accounts_on(std::size_t machine) const {
     const AccountOf<Clock>& a = v.account;
     const auto of = [machine](const Span& s) { return Clock::of(s, machine); };
     all.push_back({of(a.computation), of(a.waiting), of(a.elapsed), TimePoint{Clock::of(a.end, machine)},
-                   a.recorded, a.calls, a.messages});
+                   a.recorded, a.calls, a.messages, a.threads});
   }
   return all;
 }

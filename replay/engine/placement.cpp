@@ -57,6 +57,7 @@ Placement::Placement(const Machine& machine, std::int32_t processes, std::span<c
     read_nodes(machine.placement, processes);
   }
   if (!machine.speedups.empty()) read_speedups(machine.speedups, processes, metrics);
+  for (const auto& [process, factor] : machine.faster) of_process_[process] = speedup(process) * factor;
 }
 
 std::int32_t Placement::node(std::int32_t process) const {

@@ -30,8 +30,10 @@ bool is_ordered(const Machine& machine) {
 }
 
 Outcome replay(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
-               const Progress& progress) {
-  if (!is_ordered(machine)) return run<OneMachine>(trace, machine, comm, rewritten, progress, nullptr);
+               const Progress& progress, bool is_observed) {
+  if (!is_ordered(machine))
+    return (is_observed ? run<OneMachineObserved> : run<OneMachine>)(trace, machine, comm, rewritten,
+                                                                     progress, nullptr);
   std::int32_t nodes = 0;
   together(comm, [&] {
     const std::int32_t processes = trace.facts().processes;

@@ -15,6 +15,6 @@ bool is_ordered(const Machine& machine);
 
 /// As Engine. Collective; throws SharedFailure where the replay cannot begin.
 Outcome replay(const trace::Reader& trace, const Machine& machine, MPI_Comm comm, trace::Rewriter* rewritten,
-               const Progress& progress);
+               const Progress& progress, bool is_observed = false);
 
 }  // namespace simreplay::engine

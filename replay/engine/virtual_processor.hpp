@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include "common/huge_pages.hpp"
 #include "common/trace/format.hpp"
 #include "common/units.hpp"
 #include "replay/engine/clock.hpp"
 #include "replay/engine/compiler.hpp"
-#include "common/huge_pages.hpp"
 #include "replay/engine/window.hpp"
 
 namespace simreplay::engine {
@@ -31,6 +31,7 @@ struct Slot {
   typename Clock::Time time{};  // while pending: when it was posted; then: when the message was there for it
   std::uint32_t state_and_cost = over;
   std::uint32_t channel = 0;
+  [[no_unique_address]] typename Clock::Way way{};  // of its message
   bool is_pending() const { return (state_and_cost & ~(cost_classes_at_most - 1)) == pending; }
   std::uint32_t cost() const { return state_and_cost & (cost_classes_at_most - 1); }
 };
@@ -43,6 +44,7 @@ struct AccountOf {
   typename Clock::Time end{};
   Duration recorded{};
   std::int64_t calls = 0, messages = 0;
+  std::int32_t threads = 1;  // that call MPI
   typename Clock::Span communication() const { return elapsed - computation - waiting; }
 };
 using Account = AccountOf<OneMachine>;

@@ -20,6 +20,7 @@
 #include "common/handles.hpp"
 #include "common/mpi_lists.hpp"
 #include "common/units.hpp"
+#include "replay/engine/clock.hpp"
 #include "replay/network/network.hpp"
 
 namespace simreplay::engine {
@@ -67,6 +68,7 @@ struct Due {
   std::int64_t bytes = 0;
   std::uint32_t channel = 0;  // here
   bool crossed = false;       // the network
+  Way way{};
   bool operator>(const Due& o) const { return time != o.time ? time > o.time : id > o.id; }
 };
 

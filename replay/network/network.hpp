@@ -34,6 +34,8 @@ struct Arrival {
   std::int32_t source = 0, destination = 0;
   std::int64_t bytes = 0;
   std::uint32_t payload = 0;
+  TimePoint injected{};  // when the process handed it over
+  Duration held{};       // so long because of other messages
 };
 
 /// How far a rank may go without hearing of the others, and of what arrivals make processes do.

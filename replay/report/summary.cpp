@@ -9,40 +9,13 @@
 
 #include "common/error.hpp"
 #include "common/mpi_session.hpp"
+#include "replay/report/gather.hpp"
 
 namespace simreplay::report {
 namespace {
 
 constexpr std::size_t rows_shown = 16;   // of the table for people
 constexpr std::size_t lines_shown = 20;  // of blocked processes and unreceived messages
-
-template <class T>
-std::vector<T> gather_bytes(const std::vector<T>& mine, MPI_Comm comm) {
-  static_assert(std::is_trivially_copyable_v<T>);
-  int rank = 0, size = 1;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  // Counted in rows, so that a million processes stay within MPI's int.
-  MPI_Datatype row = MPI_DATATYPE_NULL;
-  MPI_Type_contiguous(static_cast<int>(sizeof(T)), MPI_BYTE, &row);
-  MPI_Type_commit(&row);
-  const int count = static_cast<int>(mine.size());
-  std::vector<int> counts(static_cast<std::size_t>(size)), starts(static_cast<std::size_t>(size));
-  MPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
-  std::exclusive_scan(counts.begin(), counts.end(), starts.begin(), 0);
-  std::vector<T> all(rank == 0 ? static_cast<std::size_t>(starts.back() + counts.back()) : 0);
-  MPI_Gatherv(mine.data(), count, row, all.data(), counts.data(), starts.data(), row, 0, comm);
-  MPI_Type_free(&row);
-  return all;
-}
-
-/// By process; `numbers` are those of the rows, if they are not.
-std::vector<ProcessRow> in_order(std::vector<ProcessRow> rows, const std::vector<std::int32_t>& numbers) {
-  if (numbers.empty()) return rows;
-  std::vector<ProcessRow> ordered(rows.size());
-  for (std::size_t i = 0; i < rows.size(); i++) ordered[static_cast<std::size_t>(numbers[i])] = rows[i];
-  return ordered;
-}
 
 std::vector<std::string> gather_lines(const std::vector<std::string>& mine, MPI_Comm comm) {
   std::vector<char> bytes;
@@ -52,7 +25,7 @@ std::vector<std::string> gather_lines(const std::vector<std::string>& mine, MPI_
   }
   std::vector<std::string> lines;
   std::string line;
-  for (const char c : gather_bytes(bytes, comm)) {
+  for (const char c : gather_rows(bytes, comm)) {
     if (c == '\n')
       lines.push_back(std::exchange(line, {}));
     else
@@ -82,9 +55,9 @@ std::string cut(std::vector<std::string> lines, std::int64_t total) {
   throw SharedFailure{rank == 0 ? message : std::string()};
 }
 
-std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "-"
-                    : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+std::string shown(double ps) {
+  return ps < 9e18 ? format_duration(Duration{static_cast<std::int64_t>(ps)})
+                   : fmt::format("{:.4g} s", ps * 1e-12);
 }
 
 /// The processes worth a row: all, or those that end first and last.
@@ -100,17 +73,22 @@ std::vector<std::size_t> shown(const std::vector<ProcessRow>& rows) {
 }
 
 std::string table(const Summary& s) {
-  std::string text = fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>11}\n", "process", "computation",
-                                 "communication", "waiting", "end", "computing");
-  const auto line = [&](const std::string& name, const ProcessRow& r, std::int64_t whole) {
-    const auto time = [](std::int64_t ps) { return format_duration(Duration{ps}); };
-    text += fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>11}\n", name, time(r.computation_ps),
-                        time(r.communication_ps), time(r.waiting_ps), time(r.end_ps),
-                        percent(r.computation_ps, whole));
+  std::string text = fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>12}  {:>7}\n", "process",
+                                 "computation", "communication", "idle", "of it waits", "end", "load");
+  const auto line = [&](const std::string& name, const std::array<double, 5>& ps, double time) {
+    text += fmt::format("{:>9}  {:>12}  {:>13}  {:>12}  {:>12}  {:>12}  {:>7}\n", name, shown(ps[0]),
+                        shown(ps[1]), shown(ps[2]), shown(ps[3]), shown(ps[4]),
+                        time > 0 ? fmt::format("{:.1f} %", 100 * ps[0] / time) : "-");
   };
-  for (const std::size_t p : shown(s.processes))
-    line(std::to_string(p), s.processes[p], s.processes[p].end_ps);
-  line("total", s.total, s.total.end_ps);
+  for (const std::size_t p : shown(s.processes)) {
+    const ProcessRow& r = s.processes[p];
+    const auto of = [](std::int64_t ps) { return static_cast<double>(ps); };
+    line(std::to_string(p),
+         {of(r.computation_ps), of(r.communication_ps), of(r.idle_ps), of(r.waiting_ps), of(r.end_ps)},
+         of(s.predicted_ps) * r.threads);
+  }
+  const Total& t = s.total;
+  line("total", {t.computation_ps, t.communication_ps, t.idle_ps, t.waiting_ps, t.end_ps}, t.time_ps);
   if (s.processes.size() > rows_shown)
     text += fmt::format("(of {} processes the {} that end last and first)\n", s.processes.size(), rows_shown);
   return text;
@@ -126,20 +104,27 @@ std::string comparison(std::int64_t recorded, std::int64_t predicted) {
 }  // namespace
 
 void Summary::add_up() {
-  double computation = 0;
   total = {};
   predicted_ps = recorded_ps = 0;
   for (const ProcessRow& r : processes) {
-    total.computation_ps += r.computation_ps;
-    total.communication_ps += r.communication_ps;
-    total.waiting_ps += r.waiting_ps;
-    total.end_ps += r.end_ps;
     predicted_ps = std::max(predicted_ps, r.end_ps);
     recorded_ps = std::max(recorded_ps, r.recorded_ps);
-    computation += static_cast<double>(r.computation_ps);
   }
+  for (ProcessRow& r : processes) {
+    const std::int64_t busy = r.computation_ps + r.communication_ps;
+    r.idle_ps = r.threads * predicted_ps - busy;
+    total.computation_ps += static_cast<double>(r.computation_ps);
+    total.communication_ps += static_cast<double>(r.communication_ps);
+    total.idle_ps += static_cast<double>(r.idle_ps);
+    total.waiting_ps += static_cast<double>(r.waiting_ps);
+    total.end_ps += static_cast<double>(r.end_ps);
+    total.time_ps += static_cast<double>(r.threads) * static_cast<double>(predicted_ps);
+  }
+  const double one = serial_ps > 0 ? static_cast<double>(serial_ps) : total.computation_ps;
   const double whole = static_cast<double>(predicted_ps) * static_cast<double>(processes.size());
-  efficiency = whole > 0 ? computation / whole : 1;
+  speedup = predicted_ps > 0 ? one / static_cast<double>(predicted_ps) : 1;
+  efficiency = whole > 0 ? one / whole : 1;
+  busy_share = total.time_ps > 0 ? 1 - total.idle_ps / total.time_ps : 1;
 }
 
 Summary gather(const engine::Outcome& o, std::size_t machine, const std::string& trace_file,
@@ -166,9 +151,9 @@ Summary gather(const engine::Outcome& o, std::size_t machine, const std::string&
     calls += a.calls;
     messages += a.messages;
     rows.push_back({a.computation.count(), a.communication().count(), a.waiting.count(),
-                    a.end.time_since_epoch().count(), a.recorded.count()});
+                    a.end.time_since_epoch().count(), a.recorded.count(), 0, a.calls, a.threads});
   }
-  s.processes = in_order(gather_bytes(rows, comm), gather_bytes(o.processes, comm));
+  s.processes = in_order(gather_rows(rows, comm), gather_rows(o.processes, comm));
   s.add_up();
   s.calls = sum_of(calls, comm);
   s.messages = sum_of(messages, comm);
@@ -181,7 +166,7 @@ Summary gather(const engine::Outcome& o, std::size_t machine, const std::string&
   if (blocked > 0)
     s.warnings.push_back(fmt::format("{} processes wait there for messages that are not in the trace:\n  {}",
                                      blocked, cut(waiting, blocked)));
-  s.metrics = {o.metrics, gather_bytes(o.metric_rows, comm)};
+  s.metrics = {o.metrics, gather_rows(o.metric_rows, comm)};
   std::ranges::stable_sort(s.metrics.rows, {}, &observe::Row::process);
   s.network = o.network;
   const std::int64_t unpaired = sum_of(o.unpaired_metrics, comm);
@@ -209,7 +194,11 @@ std::string to_text(const Summary& s) {
   text += fmt::format("recorded    {}\n", format_duration(Duration{recorded}));
   text += fmt::format("predicted   {}   {}\n", format_duration(Duration{predicted}),
                       comparison(recorded, predicted));
-  text += fmt::format("efficiency  {:.1f} %\n", 100 * s.efficiency);
+  text += fmt::format(
+      "efficiency  {:.1f} %: {:.3g} times as fast as one processor ({}); {:.1f} % idle\n", 100 * s.efficiency,
+      s.speedup,
+      s.serial_ps > 0 ? format_duration(Duration{s.serial_ps}) + ", as given" : "that computes all of it",
+      100 * (1 - s.busy_share));
   if (!s.processes.empty()) {
     const auto slowest = std::ranges::max_element(s.processes, {}, &ProcessRow::end_ps) - s.processes.begin();
     const auto busiest =
@@ -219,6 +208,8 @@ std::string to_text(const Summary& s) {
   text += "\n" + table(s) + to_text(s.metrics) + "\n";
   for (const std::string& line : s.network.lines) text += line + "\n";
   if (!s.network.lines.empty()) text += "\n";
+  if (s.diagnosis) text += performance::to_text(*s.diagnosis, Duration{predicted}) + "\n";
+  for (const auto& [query, values] : s.answers) text += query + "\n" + performance::to_text(values) + "\n";
   for (const std::string& w : s.warnings) text += "warning: " + w + "\n";
   text += fmt::format("replayed in {:.3f} s on {} {}: {} calls/s\n", s.replay_seconds, s.ranks,
                       s.ranks == 1 ? "rank" : "ranks",
@@ -239,6 +230,8 @@ std::string to_json(const Summary& s) {
   j["predicted_ps"] = s.predicted_ps;
   j["recorded_ps"] = s.recorded_ps;
   j["efficiency"] = s.efficiency;
+  j["speedup"] = s.speedup;
+  j["idle_share"] = 1 - s.busy_share;
   j["ranks"] = s.ranks;
   j["replay_seconds"] = s.replay_seconds;
   j["calls_per_second"] = s.calls_per_second();
@@ -248,12 +241,17 @@ std::string to_json(const Summary& s) {
     rows.push_back({{"process", p},
                     {"computation_ps", r.computation_ps},
                     {"communication_ps", r.communication_ps},
+                    {"idle_ps", r.idle_ps},
                     {"waiting_ps", r.waiting_ps},
                     {"end_ps", r.end_ps},
                     {"recorded_ps", r.recorded_ps}});
   }
   add_json(s.metrics, j);
   if (!s.network.json.empty()) j["network"] = nlohmann::ordered_json::parse(s.network.json);
+  if (s.diagnosis) j["diagnosis"] = nlohmann::ordered_json::parse(performance::to_json(*s.diagnosis));
+  for (const auto& [query, values] : s.answers)
+    j["queries"].push_back(
+        {{"query", query}, {"values", nlohmann::ordered_json::parse(performance::to_json(values))}});
   // Names are the program's, and need not be UTF-8.
   return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

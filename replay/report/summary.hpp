@@ -4,19 +4,30 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/machine.hpp"
+#include "common/performance/hypotheses.hpp"
+#include "common/performance/query.hpp"
 #include "common/trace/format.hpp"
 #include "replay/engine/engine.hpp"
 #include "replay/report/metrics.hpp"
 
 namespace simreplay::report {
 
-/// One process of the prediction, in picoseconds.
+/// One process of the prediction, in picoseconds. computation + communication + idle is the predicted time,
+/// once for each of its threads that call MPI.
 struct ProcessRow {
   std::int64_t computation_ps = 0, communication_ps = 0, waiting_ps = 0, end_ps = 0, recorded_ps = 0;
+  std::int64_t idle_ps = 0;  // waiting, and what comes after its end
+  std::int64_t calls = 0;
+  std::int32_t threads = 1;
+};
+/// Of all processes; together they may exceed 64 bits.
+struct Total {
+  double computation_ps = 0, communication_ps = 0, idle_ps = 0, waiting_ps = 0, end_ps = 0, time_ps = 0;
 };
 
 struct Summary {
@@ -28,14 +39,20 @@ struct Summary {
   std::int64_t cut_processes = 0;  // whose records end before MPI_Finalize
   MetricTable metrics;             // regions, counters and timers
   network::Report network;         // if it is one of its own
+  std::optional<performance::Diagnosis> diagnosis;
+  std::vector<std::pair<std::string, std::vector<performance::Value>>> answers;  // to queries
   std::vector<std::string> warnings;
   int ranks = 1;
   double replay_seconds = 0;
 
-  ProcessRow total;               // of all processes
+  Total total;
   std::int64_t predicted_ps = 0;  // the last process ends
   std::int64_t recorded_ps = 0;
-  double efficiency = 1;  // sum of computation / (processes * predicted time); 1 for an empty prediction
+  std::int64_t serial_ps = 0;  // T_1 of one processor, if it was given; else the sum of computation is taken
+  // 1 for an empty prediction.
+  double speedup = 1;     // T_1 / predicted time
+  double efficiency = 1;  // T_1 / (processes * predicted time)
+  double busy_share = 1;  // 1 - idle / time
 
   void add_up();  // makes these of `processes`
   double calls_per_second() const {

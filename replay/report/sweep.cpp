@@ -24,10 +24,8 @@ std::string aligned(const Table& table) {
   return text;
 }
 
-std::string percent(std::int64_t part, const ProcessRow& total) {
-  const double whole = static_cast<double>(total.computation_ps) +
-                       static_cast<double>(total.communication_ps) + static_cast<double>(total.waiting_ps);
-  return whole > 0 ? fmt::format("{:.1f} %", 100 * static_cast<double>(part) / whole) : "-";
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "-";
 }
 
 /// In quotes where it needs them (RFC 4180).
@@ -57,18 +55,19 @@ std::string to_text(const Sweep& s) {
   Table table{{""}};
   table[0].insert(table[0].end(), s.keys.begin(), s.keys.end());
   for (const char* heading :
-       {"predicted", "of best", "efficiency", "computation", "communication", "waiting"})
+       {"predicted", "of best", "speedup", "efficiency", "computation", "communication", "idle"})
     table[0].emplace_back(heading);
   for (std::size_t i = 0; i < s.rows.size(); i++) {
     const Summary& row = s.rows[i];
-    const ProcessRow& total = row.total;
+    const Total& total = row.total;
     std::vector<std::string> line{i == s.best() ? "*" : ""};
     line.insert(line.end(), s.values[i].begin(), s.values[i].end());
     line.push_back(format_duration(Duration{row.predicted_ps}));
     line.push_back(best > 0 ? fmt::format("{:.3f}", static_cast<double>(row.predicted_ps) / best) : "-");
+    line.push_back(fmt::format("{:.3g}", row.speedup));
     line.push_back(fmt::format("{:.1f} %", 100 * row.efficiency));
-    for (const std::int64_t part : {total.computation_ps, total.communication_ps, total.waiting_ps})
-      line.push_back(percent(part, total));
+    for (const double part : {total.computation_ps, total.communication_ps, total.idle_ps})
+      line.push_back(percent(part, total.time_ps));
     table.push_back(std::move(line));
   }
   text += aligned(table) + "\n";
@@ -82,13 +81,13 @@ std::string to_text(const Sweep& s) {
 std::string to_csv(const Sweep& s) {
   std::string text;
   for (const std::string& key : s.keys) text += csv_field(key) + ",";
-  text += "predicted_ps,efficiency,computation_ps,communication_ps,waiting_ps,best\r\n";
+  text += "predicted_ps,speedup,efficiency,computation_ps,communication_ps,idle_ps,best\r\n";
   for (std::size_t i = 0; i < s.rows.size(); i++) {
     for (const std::string& value : s.values[i]) text += csv_field(value) + ",";
-    const ProcessRow& total = s.rows[i].total;
-    text +=
-        fmt::format("{},{},{},{},{},{}\r\n", s.rows[i].predicted_ps, s.rows[i].efficiency,
-                    total.computation_ps, total.communication_ps, total.waiting_ps, i == s.best() ? 1 : 0);
+    const Total& total = s.rows[i].total;
+    text += fmt::format("{},{},{},{:.0f},{:.0f},{:.0f},{}\r\n", s.rows[i].predicted_ps, s.rows[i].speedup,
+                        s.rows[i].efficiency, total.computation_ps, total.communication_ps, total.idle_ps,
+                        i == s.best() ? 1 : 0);
   }
   return text;
 }
@@ -114,10 +113,11 @@ std::string to_json(const Sweep& s) {
     for (std::size_t k = 0; k < s.keys.size(); k++) values[s.keys[k]] = s.values[i][k];
     rows.push_back({{"values", values},
                     {"predicted_ps", row.predicted_ps},
+                    {"speedup", row.speedup},
                     {"efficiency", row.efficiency},
                     {"computation_ps", row.total.computation_ps},
                     {"communication_ps", row.total.communication_ps},
-                    {"waiting_ps", row.total.waiting_ps}});
+                    {"idle_ps", row.total.idle_ps}});
   }
   return j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -48,10 +48,11 @@ TEST_CASE("a sweep over processes with threads replays machine by machine") {
     for (std::size_t i = 0; i < variants.size(); i++) {
       const Replayed alone = replay_file(path, variants[i].machine);
       REQUIRE(alone.failure.empty());
-      std::int64_t end = 0, waiting = 0;
+      std::int64_t end = 0;
+      double waiting = 0;
       for (const report::ProcessRow& row : alone.rows) {
         end = std::max(end, row.end_ps);
-        waiting += row.waiting_ps;
+        waiting += static_cast<double>(row.waiting_ps);
       }
       if (rank != 0) continue;
       CHECK(result.rows[i].predicted_ps == end);

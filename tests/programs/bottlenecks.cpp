@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -64,33 +65,34 @@ long sum_of_all(long value) {
   return sum;
 }
 
-/// Process 0 makes items for process 1, which gives a receipt for each. No more than so many are under way:
-/// those wait in the queue of the consumer, unless it is the faster one. The other processes compute as long
-/// as the slower of the two, without a word.
+/// Even processes make items for the odd ones beside them, which give a receipt for each. No more than so
+/// many are under way: those wait in the queue of the consumer, unless it is the faster one. One without a
+/// partner computes alone.
 long pipeline(const Place& me, int steps, Time to_produce, Time to_consume) {
   constexpr int window = 32;
+  const int partner = me.rank ^ 1;
+  const bool produces = me.rank < partner, is_alone = partner == me.size;
+  std::array<long, 100> item{};
   long sum = 0;
   for (int i = 0; i < steps; i++) {
-    if (me.rank == 0) {
+    if (produces) {
       const Region region("produce");
       compute(to_produce);
-      if (i >= window) sum += receive(1, receipt_tag);
-      send(i, 1, item_tag);
-    } else if (me.rank == 1) {
-      const Region region("consume");
-      const long item = receive(0, item_tag);
-      compute(to_consume);
-      send(item, 0, receipt_tag);
-      sum += item;
+      if (is_alone) continue;
+      if (i >= window) sum += receive(partner, receipt_tag);
+      item[0] = i;
+      MPI_Send(item.data(), static_cast<int>(item.size()), MPI_LONG, partner, item_tag, MPI_COMM_WORLD);
     } else {
-      const Region region("step");
-      compute(std::max(to_produce, to_consume));
-      int found = 0;  // as programs do that serve others: a call now and then
-      MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+      const Region region("consume");
+      MPI_Recv(item.data(), static_cast<int>(item.size()), MPI_LONG, partner, item_tag, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+      compute(to_consume);
+      send(item[0], partner, receipt_tag);
+      sum += item[0];
     }
   }
-  if (me.rank == 0)
-    for (int open = std::min(steps, window); open > 0; open--) sum += receive(1, receipt_tag);
+  if (produces && !is_alone)
+    for (int open = std::min(steps, window); open > 0; open--) sum += receive(partner, receipt_tag);
   return sum;
 }
 

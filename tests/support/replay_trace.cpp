@@ -12,6 +12,7 @@
 #include "common/trace/reader.hpp"
 #include "replay/engine/replay.hpp"
 #include "replay/network/models.hpp"
+#include "replay/report/performance.hpp"
 
 namespace simreplay::test {
 namespace {
@@ -68,6 +69,28 @@ Replayed replay(const SmallTrace& trace, const Machine& machine, const std::stri
   Replayed result = replay_file(path, machine, predicted);
   if (rank() == 0) std::remove(path.c_str());
   return result;
+}
+
+performance::Run observed_run(const SmallTrace& trace, const Machine& machine) {
+  const std::string path = scratch_name();
+  if (rank() == 0) trace.write(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const trace::Reader reader(path);
+  const engine::Outcome outcome = engine::replay(reader, machine, MPI_COMM_WORLD, nullptr, {}, true);
+  const report::Summary s = report::gather(outcome, 0, "t.h5", reader.facts(), MPI_COMM_WORLD);
+  performance::Run run = report::gather_run(outcome, s, machine, MPI_COMM_WORLD);
+  share(run.figures.tasks);
+  share(run.figures.nodes);
+  share(run.figures.channels);
+  share(run.figures.channel_cells);
+  std::vector<Duration> time{run.time};
+  share(time);
+  run.time = time[0];
+  run.windows.resize(run.figures.tasks.size());
+  for (performance::Windows& w : run.windows) share(w);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 0) std::remove(path.c_str());
+  return run;
 }
 
 Replayed replay_file(const std::string& path, const Machine& machine, const std::string& predicted) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/machine.hpp"
+#include "common/performance/hypotheses.hpp"
 #include "replay/report/summary.hpp"
 #include "tests/support/small_trace.hpp"
 
@@ -31,6 +32,8 @@ struct Replayed {
 Replayed replay(const SmallTrace& trace, const Machine& machine, const std::string& predicted = "");
 /// The same for a file that exists.
 Replayed replay_file(const std::string& path, const Machine& machine, const std::string& predicted = "");
+/// What an observed replay finds out; the same on all ranks. Not of traces that cannot be replayed.
+performance::Run observed_run(const SmallTrace& trace, const Machine& machine);
 /// A name for a temporary file, the same on all ranks.
 std::string scratch_name();
 

@@ -22,22 +22,8 @@ simtrace generate alltoall --processes 12 --steps 2 --bytes 6000 -o alltoall.h5
 simtrace generate molecular --processes 12 --steps 8 --bytes 3000 -o molecular.h5
 simtrace generate random --processes 10 --steps 25 --bytes 3000 --seed 7 -o random.h5
 simtrace generate master-worker --processes 6 --steps 10 --bytes 3000 -o workers.h5
-cat >melt.in <<'IN'
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 6 0 6 0 6
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 3.0 87287
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-fix 1 all nve
-run 10
-IN
 if command -v lmp >/dev/null; then
-  simcapture -o melt.h5 -- "$MPIRUN" -np 4 lmp -log none -in melt.in >/dev/null
+  simcapture -o melt.h5 -- "$MPIRUN" -np 4 lmp -log none -in "$SIMREPLAY_TESTS/programs/melt.in" >/dev/null
 else
   echo "LAMMPS is not installed: a generated trace takes its place"
   cp molecular.h5 melt.h5

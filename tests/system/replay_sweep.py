@@ -36,7 +36,7 @@ def expect(what, found, wanted):
 
 def row_of(single):
     parts = {f"{part}_ps": sum(p[f"{part}_ps"] for p in single["per_process"])
-             for part in ("computation", "communication", "waiting")}
+             for part in ("computation", "communication", "idle")}
     return {"predicted_ps": single["predicted_ps"], "efficiency": single["efficiency"], **parts}
 
 

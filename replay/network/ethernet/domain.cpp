@@ -141,8 +141,13 @@ void Domain::end_at_port(const Medium::Transfer& ended, TimePoint now) {
   if (work) medium_.go_on(ended, *work);
 }
 
+/// Beyond what it takes alone, in a domain of its own.
+Duration Domain::held(const network::Message& m, TimePoint now) const {
+  return std::max(now - m.time - settings_.start - Duration{settings_.per_byte.times(m.bytes)}, Duration{});
+}
+
 void Domain::arrive(const network::Message& m, TimePoint now) {
-  arrivals_.push_back({now, m.id, m.source, m.destination, m.bytes, m.payload});
+  arrivals_.push_back({now, m.id, m.source, m.destination, m.bytes, m.payload, m.time, held(m, now)});
   figures_.arrived.add(m.time, now, m.bytes);
 }
 

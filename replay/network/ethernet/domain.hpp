@@ -87,6 +87,7 @@ class Domain {
 
   std::int32_t port_sender() const { return static_cast<std::int32_t>(hosts_.size()); }
   Medium::Work work_of(std::int64_t payload) const;
+  Duration held(const network::Message& m, TimePoint now) const;
   Medium::Work first_work(const Host& host) const;
 
   void work_at(TimePoint now);

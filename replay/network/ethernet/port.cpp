@@ -68,7 +68,8 @@ void Port::serve_last_frame(const Train& train, std::vector<network::Arrival>& a
   figures_.busy += time;
   free_ = later(start, time.count());
   const TimePoint arrival = later(free_, (settings_.cable + settings_.receive_overhead).count());
-  arrivals.push_back({arrival, m.id, m.source, m.destination, m.bytes, m.payload});
+  arrivals.push_back(
+      {arrival, m.id, m.source, m.destination, m.bytes, m.payload, m.time, start - train.last});
   figures_.arrived.add(m.time, arrival, m.bytes);
 }
 

@@ -117,7 +117,8 @@ class Model final : public network::Network {
   std::vector<network::Arrival> take_arrivals() override {
     std::vector<network::Arrival> all;
     for (const Arrival& a : network_.take_arrivals())
-      all.push_back({a.time, a.id, a.source, a.destination, a.bytes, a.payload});
+      all.push_back({a.time, a.id, a.source, a.destination, a.bytes, a.payload, a.injected,
+                     a.adapter_wait + a.switch_wait});
     return all;
   }
 
