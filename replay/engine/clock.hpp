@@ -81,7 +81,7 @@ struct OneMachine {
   static void set(Span& s, std::size_t, Duration d) { s = d; }
 };
 
-/// The same with an observer, at a third of the speed less.
+/// The same with an observer, at half the speed.
 struct OneMachineObserved : OneMachine {
   static constexpr bool is_observed = true;
   using Origin = ObservedOrigin;
